@@ -1,0 +1,267 @@
+"""The REST API of studies, conversations, criteria and votes: the same acts, predicates and refusals as the pages."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+from django.http import Http404
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation.api_access import StudyView, checked
+from annotation.api_shapes import (
+    AssignInput,
+    CommentInput,
+    ConversationShape,
+    CriterionShape,
+    DraftInput,
+    RevisionInput,
+    StudyShape,
+    VoteInput,
+    VoteShape,
+    WholeConversationShape,
+)
+from annotation.assigning import assign_reviewers, recuse_from_conversation
+from annotation.discussing import add_comment, end_discussion, request_vote
+from annotation.drafting import draft_criterion, finish_drafting, revise_criterion, withdraw_criterion
+from annotation.models import Conversation, Criterion, Membership, Revision, Role, Study, User, Vote
+from annotation.models.rounds import RoundIsRevealed
+from annotation.permissions import oversees, sees_points, visible_criteria
+from annotation.revealing import writers_of
+from annotation.rounds import close_drafting, close_round, open_round
+from annotation.states import count_states, with_conversation_state, with_criterion_state
+from annotation.voting import Ballot, cast_vote, take_back_vote
+
+
+class Studies(APIView):
+    """The studies that you belong to."""
+
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(operation_id="studies_list", responses=StudyShape(many=True))
+    def get(self, request: Request) -> Response:
+        assert isinstance(request.user, User)
+        studies = list(Study.objects.visible_to(request.user).order_by("slug"))
+        roles = dict(
+            Membership.objects.filter(user=request.user, study__in=studies, left_at=None).values_list(
+                "study_id", "roles"
+            )
+        )
+        return Response(StudyShape(studies, many=True, context={"roles": roles}).data)
+
+
+class OneStudy(StudyView):
+    """A study, and for admins and researchers its conversations and criteria by state."""
+
+    @extend_schema(operation_id="studies_retrieve", responses=StudyShape)
+    def get(self, request: Request, slug: str) -> Response:
+        answer = StudyShape(self.study, context={"roles": {self.study.id: self.membership.roles}}).data
+        progress = count_states(self.study) if oversees(self.membership) else None
+        return Response({**answer, "progress": progress})
+
+
+class Conversations(StudyView):
+    """The conversations that you may see: all for admins and researchers, those assigned for clinicians."""
+
+    @extend_schema(operation_id="conversations_list", responses=ConversationShape(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        rows = with_conversation_state(Conversation.objects.visible_to(self.person).filter(study=self.study))
+        return self.page(rows, ConversationShape)
+
+
+class OneConversation(StudyView):
+    """A conversation with its messages. Its canary is never shown."""
+
+    @extend_schema(operation_id="conversations_retrieve", responses=WholeConversationShape)
+    def get(self, request: Request, slug: str, conversation_id: UUID) -> Response:
+        found = self.find_conversation(conversation_id)
+        row = with_conversation_state(Conversation.objects.filter(pk=found.pk)).get()
+        return Response(WholeConversationShape(row).data)
+
+
+def shape_criteria(person: User, criteria: list[Criterion]) -> list[dict[str, Any]]:
+    """Criteria of one study as a person may see them now."""
+    rows = list(
+        with_criterion_state(Criterion.objects.filter(id__in=[each.id for each in criteria]))
+        .select_related("current_revision", "study")
+        .in_reading_order()  # type: ignore[attr-defined]
+    )
+    context = {"reader": person.id, "writers": writers_of(rows), "with_points": sees_points(person, rows)}
+    data: list[dict[str, Any]] = CriterionShape(rows, many=True, context=context).data  # type: ignore[assignment]
+    return data
+
+
+class Criteria(StudyView):
+    """A conversation's criteria, as far as you may see them; POST drafts one."""
+
+    roles_for = {"POST": (Role.CLINICIAN,)}
+
+    @extend_schema(operation_id="criteria_list", responses=CriterionShape(many=True))
+    def get(self, request: Request, slug: str, conversation_id: UUID) -> Response:
+        conversation = self.find_conversation(conversation_id)
+        return Response(shape_criteria(self.person, visible_criteria(self.person, conversation)))
+
+    @extend_schema(operation_id="criteria_create", request=DraftInput, responses={201: CriterionShape})
+    def post(self, request: Request, slug: str, conversation_id: UUID) -> Response:
+        conversation = self.find_conversation(conversation_id)
+        facts = checked(DraftInput(data=request.data))
+        criterion = draft_criterion(conversation=conversation, writer=self.person, **facts)
+        return Response(shape_criteria(self.person, [criterion])[0], status=status.HTTP_201_CREATED)
+
+
+class CriterionView(StudyView):
+    """What views of one criterion share: finding it among those that the person may see."""
+
+    roles_for = {"POST": (Role.CLINICIAN,), "DELETE": (Role.CLINICIAN,)}
+
+    def find_criterion(self, criterion_id: UUID) -> Criterion:
+        criterion = (
+            Criterion.objects.select_related("conversation__study", "study", "current_revision")
+            .filter(study=self.study, pk=criterion_id)
+            .first()
+        )
+        if criterion is None:
+            raise Http404("There is no such criterion, or it isn't yours to see.")
+        conversation = self.find_conversation(criterion.conversation_id)
+        if criterion.id not in {each.id for each in visible_criteria(self.person, conversation)}:
+            raise Http404("There is no such criterion, or it isn't yours to see.")
+        return criterion
+
+
+class OneCriterion(CriterionView):
+    """A criterion; POST revises it against the revision that was seen, DELETE withdraws it."""
+
+    @extend_schema(operation_id="criteria_retrieve", responses=CriterionShape)
+    def get(self, request: Request, slug: str, criterion_id: UUID) -> Response:
+        return Response(shape_criteria(self.person, [self.find_criterion(criterion_id)])[0])
+
+    @extend_schema(operation_id="criteria_revise", request=RevisionInput, responses=CriterionShape)
+    def post(self, request: Request, slug: str, criterion_id: UUID) -> Response:
+        criterion = self.find_criterion(criterion_id)
+        facts = checked(RevisionInput(data=request.data))
+        against = find_revision(criterion, facts.pop("against"))
+        revise_criterion(criterion=criterion, against=against, by=self.person, **facts)
+        return Response(shape_criteria(self.person, [criterion])[0])
+
+    @extend_schema(operation_id="criteria_withdraw", responses=CriterionShape)
+    def delete(self, request: Request, slug: str, criterion_id: UUID) -> Response:
+        criterion = withdraw_criterion(criterion=self.find_criterion(criterion_id), by=self.person)
+        return Response(shape_criteria(self.person, [criterion])[0])
+
+
+def find_revision(criterion: Criterion, revision_id: UUID) -> Revision:
+    revision = Revision.objects.filter(criterion=criterion, pk=revision_id).first()
+    if revision is None:
+        raise Http404("This criterion has no such revision.")
+    return revision
+
+
+class Comments(CriterionView):
+    """POST says something about a criterion in the discussion after a reveal."""
+
+    @extend_schema(operation_id="comments_create", request=CommentInput, responses={201: CommentInput})
+    def post(self, request: Request, slug: str, criterion_id: UUID) -> Response:
+        criterion = self.find_criterion(criterion_id)
+        comment = add_comment(
+            criterion=criterion, author=self.person, text=checked(CommentInput(data=request.data))["text"]
+        )
+        return Response({"text": comment.text}, status=status.HTTP_201_CREATED)
+
+
+class VoteRequests(CriterionView):
+    """POST asks for another vote on a criterion in the next round."""
+
+    @extend_schema(operation_id="vote_requests_create", request=None, responses={201: None})
+    def post(self, request: Request, slug: str, criterion_id: UUID) -> Response:
+        request_vote(criterion=self.find_criterion(criterion_id), by=self.person)
+        return Response(status=status.HTTP_201_CREATED)
+
+
+class Votes(CriterionView):
+    """A conversation's votes: your own while a round is open, all after its reveal. POST casts or changes yours."""
+
+    @extend_schema(operation_id="votes_list", responses=VoteShape(many=True))
+    def get(self, request: Request, slug: str, conversation_id: UUID) -> Response:
+        conversation = self.find_conversation(conversation_id)
+        rows = (
+            Vote.objects.filter(round__conversation=conversation)
+            .filter(
+                Q(reviewer=self.person) | Q(RoundIsRevealed("round__revealed_at", "round__closes_at")),
+            )
+            .select_related("round", "wording", "reviewer")
+        )
+        return self.page(
+            rows,
+            VoteShape,
+            reader=self.person.id,
+            with_names=self.study.policy.names_shown_after_reveal,
+        )
+
+    @extend_schema(operation_id="votes_cast", request=VoteInput, responses={201: VoteShape})
+    def post(self, request: Request, slug: str, conversation_id: UUID) -> Response:
+        facts = checked(VoteInput(data=request.data))
+        criterion = self.find_criterion(facts.pop("criterion"))
+        if criterion.conversation_id != conversation_id:
+            raise Http404("This conversation has no such criterion.")
+        seen = find_revision(criterion, facts.pop("seen"))
+        ballot = Ballot(Vote.Choice(facts.pop("choice")), **facts)
+        vote = cast_vote(criterion=criterion, seen=seen, reviewer=self.person, ballot=ballot)
+        context = {"reader": self.person.id, "with_names": False}
+        return Response(VoteShape(vote, context=context).data, status=status.HTTP_201_CREATED)
+
+
+class OwnVote(CriterionView):
+    """DELETE takes your vote on a criterion back while the round is open."""
+
+    @extend_schema(operation_id="votes_take_back", responses={204: None})
+    def delete(self, request: Request, slug: str, criterion_id: UUID) -> Response:
+        take_back_vote(criterion=self.find_criterion(criterion_id), reviewer=self.person)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ReviewerAct(StudyView):
+    """What a reviewer does to a conversation: finish drafting, end the discussion, recuse."""
+
+    roles_for = {"POST": (Role.CLINICIAN,)}
+    acts = {
+        "finish-drafting": finish_drafting,
+        "end-discussion": end_discussion,
+        "recuse": recuse_from_conversation,
+    }
+
+    @extend_schema(operation_id="conversations_reviewer_act", request=None, responses={204: None})
+    def post(self, request: Request, slug: str, conversation_id: UUID, act: str) -> Response:
+        self.acts[act](conversation=self.find_conversation(conversation_id), by=self.person)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class AdminAct(StudyView):
+    """What an admin does to a conversation: close drafting, open the next round, close the open one."""
+
+    roles_for = {"POST": (Role.ADMIN,)}
+    acts = {"close-drafting": close_drafting, "open-round": open_round, "close-round": close_round}
+
+    @extend_schema(operation_id="conversations_admin_act", request=None, responses={204: None})
+    def post(self, request: Request, slug: str, conversation_id: UUID, act: str) -> Response:
+        self.acts[act](conversation=self.find_conversation(conversation_id), by=self.person)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class Assignments(StudyView):
+    """POST assigns reviewers to the study's conversations."""
+
+    roles_for = {"POST": (Role.ADMIN,)}
+
+    @extend_schema(operation_id="assignments_create", request=AssignInput, responses={200: AssignInput})
+    def post(self, request: Request, slug: str) -> Response:
+        result = assign_reviewers(study=self.study, **checked(AssignInput(data=request.data)))
+        return Response(
+            {
+                "assigned": len(result.made),
+                "out_of_reach": [conversation.external_id for conversation in result.out_of_reach],
+            }
+        )

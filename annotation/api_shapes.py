@@ -1,0 +1,176 @@
+"""What the annotation API takes and answers: explicit shapes, in the study's words."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from annotation.models import Conversation, Criterion, ObjectionCategory, Revision, Study, Vote
+
+
+class StudyShape(serializers.ModelSerializer[Study]):
+    roles = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Study
+        fields = ["slug", "name", "text_class", "axes", "languages", "what_to_expect", "support_contact", "roles"]
+
+    def get_roles(self, study: Study) -> list[str]:
+        roles: list[str] = self.context["roles"][study.id]
+        return roles
+
+
+class ConversationShape(serializers.ModelSerializer[Conversation]):
+    state = serializers.CharField(read_only=True)
+
+    class Meta:
+        model = Conversation
+        fields = [
+            "id",
+            "external_id",
+            "external_name",
+            "state",
+            "language",
+            "country",
+            "acuity",
+            "user_profile",
+            "has_prior_context",
+            "tags",
+            "source",
+        ]
+
+
+class MessageShape(serializers.Serializer[Any]):
+    role = serializers.CharField()
+    content = serializers.CharField()
+
+
+class WholeConversationShape(ConversationShape):
+    messages = MessageShape(many=True)
+
+    class Meta(ConversationShape.Meta):
+        fields = [*ConversationShape.Meta.fields, "messages"]
+
+
+class RevisionShape(serializers.ModelSerializer[Revision]):
+    class Meta:
+        model = Revision
+        fields = ["id", "number", "text", "axis", "scale", "rationale", "anchors"]
+
+
+class CriterionShape(serializers.ModelSerializer[Criterion]):
+    """``points`` are the author's, null while they are hidden from this reader; ``is_wanted`` is their sign."""
+
+    state = serializers.CharField(read_only=True)
+    revision = RevisionShape(source="current_revision")
+    points = serializers.SerializerMethodField()
+    is_wanted = serializers.SerializerMethodField()
+    is_yours = serializers.SerializerMethodField()
+    outcome = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Criterion
+        fields = [
+            "id",
+            "external_id",
+            "conversation",
+            "state",
+            "revision",
+            "points",
+            "is_wanted",
+            "is_yours",
+            "outcome",
+        ]
+
+    def get_points(self, criterion: Criterion) -> int | None:
+        assert criterion.current_revision is not None
+        return criterion.current_revision.points if criterion.id in self.context["with_points"] else None
+
+    def get_is_wanted(self, criterion: Criterion) -> bool:
+        assert criterion.current_revision is not None
+        return criterion.current_revision.points > 0
+
+    def get_is_yours(self, criterion: Criterion) -> bool:
+        return self.context["reader"] in self.context["writers"].get(criterion.id, set())
+
+    def get_outcome(self, criterion: Any) -> dict[str, Any] | None:
+        if criterion.outcome_result is None:
+            return None
+        return {
+            "round": criterion.outcome_round,
+            "result": criterion.outcome_result,
+            "points": criterion.consensus_points,
+            "sentence": criterion.outcome_sentence,
+        }
+
+
+class DraftInput(serializers.Serializer[Any]):
+    text = serializers.CharField(max_length=32_767, trim_whitespace=False)
+    points = serializers.IntegerField(min_value=-10, max_value=10)
+    axis = serializers.CharField(default="", allow_blank=True)
+    rationale = serializers.CharField(default="", allow_blank=True, trim_whitespace=False)
+    anchors = serializers.ListField(child=serializers.IntegerField(min_value=1), default=list)
+
+
+class RevisionInput(DraftInput):
+    against = serializers.UUIDField(help_text="The revision that was seen; another one in between answers 409.")
+
+
+class VoteInput(serializers.Serializer[Any]):
+    criterion = serializers.UUIDField()
+    seen = serializers.UUIDField(help_text="The revision that was seen.")
+    choice = serializers.ChoiceField(choices=Vote.Choice.choices)
+    points = serializers.IntegerField(min_value=-10, max_value=10, allow_null=True, default=None)
+    better_wording = serializers.CharField(default="", allow_blank=True, trim_whitespace=False)
+    category = serializers.ChoiceField(choices=[("", ""), *ObjectionCategory.choices], default="")
+    reason = serializers.CharField(default="", allow_blank=True, trim_whitespace=False)
+
+
+class VoteShape(serializers.ModelSerializer[Vote]):
+    """A vote: one's own while the round is open, everybody's after the reveal, named only where the policy says so."""
+
+    criterion = serializers.UUIDField(source="wording.criterion_id")
+    round = serializers.IntegerField(source="round.number")
+    is_yours = serializers.SerializerMethodField()
+    reviewer = serializers.SerializerMethodField()
+    is_imported = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Vote
+        fields = [
+            "criterion",
+            "wording",
+            "round",
+            "choice",
+            "points",
+            "better_wording",
+            "category",
+            "reason",
+            "is_yours",
+            "reviewer",
+            "is_imported",
+        ]
+
+    def get_is_yours(self, vote: Vote) -> bool:
+        return bool(vote.reviewer_id == self.context["reader"])
+
+    def get_reviewer(self, vote: Vote) -> str | None:
+        return vote.reviewer.email if self.context["with_names"] or self.get_is_yours(vote) else None
+
+    def get_is_imported(self, vote: Vote) -> bool:
+        return vote.imported_from_id is not None
+
+
+class CommentInput(serializers.Serializer[Any]):
+    text = serializers.CharField(trim_whitespace=False)
+
+
+class AssignInput(serializers.Serializer[Any]):
+    reviewers = serializers.IntegerField(min_value=1, allow_null=True, default=None)
+
+
+class FileInput(serializers.Serializer[Any]):
+    file = serializers.FileField()
+    check = serializers.BooleanField(default=False)
+    revise = serializers.BooleanField(default=False)
+    keep_drafting = serializers.BooleanField(default=False)
+    name = serializers.CharField(default="", allow_blank=True)

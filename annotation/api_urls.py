@@ -1,0 +1,34 @@
+"""Addresses of the annotation API, below /api/v1/."""
+
+from django.urls import path, re_path
+
+from annotation import api
+
+CONVERSATION = "studies/<slug:slug>/conversations/<uuid:conversation_id>/"
+CRITERION = "studies/<slug:slug>/criteria/<uuid:criterion_id>/"
+
+urlpatterns = [
+    path("studies/", api.Studies.as_view(), name="api_studies"),
+    path("studies/<slug:slug>/", api.OneStudy.as_view(), name="api_study"),
+    path("studies/<slug:slug>/assignments/", api.Assignments.as_view(), name="api_assignments"),
+    path("studies/<slug:slug>/conversations/", api.Conversations.as_view(), name="api_conversations"),
+    path(CONVERSATION, api.OneConversation.as_view(), name="api_conversation"),
+    path(CONVERSATION + "criteria/", api.Criteria.as_view(), name="api_criteria"),
+    path(CONVERSATION + "votes/", api.Votes.as_view(), name="api_votes"),
+    path(CRITERION, api.OneCriterion.as_view(), name="api_criterion"),
+    path(CRITERION + "comments/", api.Comments.as_view(), name="api_comments"),
+    path(CRITERION + "vote-requests/", api.VoteRequests.as_view(), name="api_vote_requests"),
+    path(CRITERION + "vote/", api.OwnVote.as_view(), name="api_own_vote"),
+    re_path(
+        r"^studies/(?P<slug>[-\w]+)/conversations/(?P<conversation_id>[0-9a-f-]{36})/"
+        r"(?P<act>finish-drafting|end-discussion|recuse)/$",
+        api.ReviewerAct.as_view(),
+        name="api_reviewer_act",
+    ),
+    re_path(
+        r"^studies/(?P<slug>[-\w]+)/conversations/(?P<conversation_id>[0-9a-f-]{36})/"
+        r"(?P<act>close-drafting|open-round|close-round)/$",
+        api.AdminAct.as_view(),
+        name="api_admin_act",
+    ),
+]

@@ -1,0 +1,53 @@
+"""What commands about a study share: finding it, and who acts."""
+
+from argparse import ArgumentParser
+
+from annotation.joining import find_person
+from annotation.models import Conversation, Study, User
+from consilium.errors import RuleViolation
+
+
+class NoSuchStudy(RuleViolation):
+    """There is no study "{slug}"."""
+
+
+class NobodyKnown(RuleViolation):
+    """Nobody is known by the address "{email}"."""
+
+
+class NoSuchConversation(RuleViolation):
+    """The study has no conversation "{id}"."""
+
+
+def add_study(parser: ArgumentParser) -> None:
+    """STUDY and --by, which most commands take."""
+    parser.add_argument("study", metavar="STUDY", help="The study's short name.")
+    parser.add_argument("--by", metavar="EMAIL", help="Who acts; without it the record says: command line.")
+
+
+def find_study(slug: str) -> Study:
+    study = Study.objects.filter(slug__iexact=slug).first()
+    if study is None:
+        raise NoSuchStudy(slug=slug)
+    return study
+
+
+def find_actor(email: str | None) -> User | None:
+    if not email:
+        return None
+    person = find_person(email)
+    if person is None:
+        raise NobodyKnown(email=email)
+    return person
+
+
+def find_conversations(study: Study, ids: list[str]) -> list[Conversation]:
+    """The study's own conversations by their ids in the file; all of them where none is named."""
+    own = Conversation.objects.own().filter(study=study).order_by("position", "id")
+    if not ids:
+        return list(own)
+    found = {conversation.external_id: conversation for conversation in own.filter(external_id__in=ids)}
+    for each in ids:
+        if each not in found:
+            raise NoSuchConversation(id=each)
+    return [found[each] for each in dict.fromkeys(ids)]

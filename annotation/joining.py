@@ -1,0 +1,181 @@
+"""Studies and their people: a study is made with its policy; a person joins with a role, consents, leaves."""
+
+import hashlib
+from collections.abc import Collection, Iterable
+from decimal import Decimal
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email, validate_slug
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from annotation.consensus import ALL_CATEGORIES, PRESETS
+from annotation.locks import hold_study
+from annotation.models import Consent, Membership, Policy, Role, Study, TextClass, User
+from annotation.rounds import settle
+from consilium.errors import RuleViolation
+
+
+class SlugIsTaken(RuleViolation):
+    """A study with this short name exists already."""
+
+
+class SlugIsUnreadable(RuleViolation):
+    """A study's short name has letters, digits, hyphens and underscores only, at most 60."""
+
+
+class AddressIsUnreadable(RuleViolation):
+    """ "{email}" is not an e-mail address."""
+
+
+class UnknownPreset(RuleViolation):
+    """A policy is three-agree or two-of-three."""
+
+
+class IdentifiableTexts(RuleViolation):
+    """Texts that identify people are refused: a study's texts are synthetic, public or de-identified."""
+
+
+class AttestationMissing(RuleViolation):
+    """De-identified texts need a recorded attestation: who de-identified them, how, and when."""
+
+
+class NobodyByThisAddress(RuleViolation):
+    """Nobody in this study has the address "{email}"."""
+
+
+def find_person(email: str) -> User | None:
+    """A person by address, in any letter case."""
+    return User.objects.filter(email__iexact=email.strip()).first()
+
+
+def create_study(
+    *,
+    slug: str,
+    name: str,
+    preset: str = "three-agree",
+    text_class: str = TextClass.SYNTHETIC,
+    attestation: str = "",
+    by: User | None = None,
+    **facts: object,
+) -> Study:
+    """Make a study with version 1 of its policy, one of the presets. ``by`` becomes its admin."""
+    try:
+        validate_slug(slug)
+    except ValidationError as error:
+        raise SlugIsUnreadable from error
+    if len(slug) > 60:
+        raise SlugIsUnreadable
+    if text_class not in TextClass.values:
+        raise IdentifiableTexts
+    if text_class == TextClass.DE_IDENTIFIED and not attestation.strip():
+        raise AttestationMissing
+    rule = PRESETS.get(preset)
+    if rule is None:
+        raise UnknownPreset
+    try:
+        with transaction.atomic():
+            study = Study.objects.create(
+                slug=slug,
+                name=name.strip() or slug,
+                text_class=text_class,
+                attestation=attestation,
+                created_by=by,
+                **facts,
+            )
+            Policy.objects.create(
+                study=study,
+                version=1,
+                preset=preset,
+                min_reviewed=rule.min_reviewed,
+                min_agree=rule.min_agree,
+                min_ratio=Decimal(rule.min_ratio.numerator) / Decimal(rule.min_ratio.denominator),
+                points_tolerance=rule.points_tolerance,
+                blocks=[category for category in ALL_CATEGORIES if category in rule.blocks],
+                created_by=by,
+            )
+            if by is not None:
+                Membership.objects.create(study=study, user=by, roles=[Role.ADMIN])
+    except IntegrityError as error:
+        raise SlugIsTaken from error
+    return study
+
+
+def add_member(
+    *,
+    study: Study,
+    email: str,
+    roles: Collection[str],
+    name: str = "",
+    languages: Iterable[str] = (),
+    country: str = "",
+    profession: str = "",
+    speciality: str = "",
+) -> Membership:
+    """Add a person to a study, or a role to a member. An unknown person is made; no mail is sent.
+
+    What a known person has declared of themselves stays; only what is still empty is filled in.
+    """
+    address = email.strip()
+    try:
+        validate_email(address)
+    except ValidationError as error:
+        raise AddressIsUnreadable(email=email) from error
+    declared = {
+        "name": name.strip(),
+        "languages": [language.strip() for language in languages if language.strip()],
+        "country": country.strip().upper(),
+        "profession": profession.strip(),
+        "speciality": speciality.strip(),
+    }
+    with transaction.atomic():
+        hold_study(study.id)
+        person = find_person(address)
+        if person is None:
+            try:
+                with transaction.atomic():
+                    person = User.objects.create_user(address, **declared)
+            except IntegrityError:  # somebody else made the same person in this moment
+                person = User.objects.get(email__iexact=address)
+        missing = [field for field, value in declared.items() if value and not getattr(person, field)]
+        for field in missing:
+            setattr(person, field, declared[field])
+        if missing:
+            person.save(update_fields=missing)
+        membership, is_new = Membership.objects.get_or_create(
+            study=study, user=person, defaults={"roles": sorted(set(roles))}
+        )
+        if not is_new:
+            membership.roles = sorted({*membership.roles, *roles})
+            membership.left_at = None
+            membership.save(update_fields=["roles", "left_at"])
+    return membership
+
+
+def leave_study(*, study: Study, person: User) -> Membership:
+    """A person leaves: votes in revealed rounds stay, those in open rounds no longer count."""
+    with transaction.atomic():
+        hold_study(study.id)
+        membership = Membership.objects.filter(study=study, user=person, left_at=None).first()
+        if membership is None:
+            raise NobodyByThisAddress(email=person.email)
+        membership.left_at = timezone.now()
+        membership.save(update_fields=["left_at"])
+        settle(study)
+    return membership
+
+
+def must_consent(study: Study, person: User) -> bool:
+    """Whether the study has a consent text that this person has not accepted in its present version."""
+    if not study.consent_text.strip():
+        return False
+    return not Consent.objects.filter(study=study, user=person, text_version=study.consent_version).exists()
+
+
+def accept_consent(*, study: Study, person: User) -> Consent:
+    """Record that a person accepted the study's consent text, its version and the time."""
+    digest = hashlib.sha256(study.consent_text.encode()).hexdigest()
+    consent, _ = Consent.objects.get_or_create(
+        study=study, user=person, text_version=study.consent_version, defaults={"text_sha256": digest}
+    )
+    return consent

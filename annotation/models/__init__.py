@@ -1,0 +1,44 @@
+"""People and studies; conversations, draft criteria, rounds and votes."""
+
+from annotation.models.conversations import Acuity, Assignment, Conversation, FileImport, UserProfile
+from annotation.models.criteria import Criterion, Revision, RevisionWriter, Scale
+from annotation.models.people import Consent, Membership, Role, User
+from annotation.models.rounds import (
+    Comment,
+    ObjectionCategory,
+    Round,
+    RoundCriterion,
+    RoundOutcome,
+    Vote,
+    VoteRequest,
+)
+from annotation.models.studies import DEFAULT_AXES, Drafting, Policy, Study, TextClass, Weights
+
+__all__ = [
+    "DEFAULT_AXES",
+    "Acuity",
+    "Assignment",
+    "Comment",
+    "Consent",
+    "Conversation",
+    "Criterion",
+    "Drafting",
+    "FileImport",
+    "Membership",
+    "ObjectionCategory",
+    "Policy",
+    "Revision",
+    "RevisionWriter",
+    "Role",
+    "Round",
+    "RoundCriterion",
+    "RoundOutcome",
+    "Scale",
+    "Study",
+    "TextClass",
+    "User",
+    "UserProfile",
+    "Vote",
+    "VoteRequest",
+    "Weights",
+]

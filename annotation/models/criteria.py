@@ -1,0 +1,178 @@
+"""Criteria and their revisions.
+
+Any change to text, points, axis or scale makes a new revision without votes. A change of white space, rationale or
+cited turns keeps the *wording*: the first of the revisions that differ in nothing else. Votes belong to a wording.
+"""
+
+from typing import TYPE_CHECKING
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models.functions import Coalesce, Length
+
+from annotation.models.conversations import Conversation, FileImport
+from annotation.models.people import User
+from annotation.models.studies import Study
+from consilium.guards import never_changes
+from consilium.identified import Identified
+
+if TYPE_CHECKING:
+    from annotation.models.rounds import Vote
+
+models.TextField.register_lookup(Length)
+
+
+class Scale(models.TextChoices):
+    BINARY = "binary", "met or not met"
+    ORDINAL = "ordinal", "levels"
+    CHOICE = "choice", "a keyed answer"
+
+
+class CriterionQuerySet(models.QuerySet["Criterion"]):
+    def own(self) -> "CriterionQuerySet":
+        """Those of the study's own conversations, not of an external rubric version."""
+        return self.filter(external_name="", conversation__undone_at=None)
+
+    def standing(self) -> "CriterionQuerySet":
+        """Neither withdrawn nor merged into another."""
+        return self.filter(withdrawn_at=None, merged_into=None)
+
+    def in_reading_order(self) -> "CriterionQuerySet":
+        """A fixed order that tells nothing: the file's, else a random one."""
+        return self.order_by("position", "id")
+
+
+class Criterion(Identified):
+    """One testable sentence about the next reply in a conversation.
+
+    Its state is derived (annotation.states), never stored; what is stored are the acts on it.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="criteria")
+    conversation = models.ForeignKey(Conversation, on_delete=models.PROTECT, related_name="criteria")
+    external_id = models.CharField(max_length=500)
+    external_name = models.CharField(max_length=100, blank=True, help_text="Its conversation's.")
+    position = models.PositiveIntegerField(default=0)
+    current_revision = models.ForeignKey("annotation.Revision", on_delete=models.PROTECT, null=True, related_name="+")
+    imported_from = models.ForeignKey(FileImport, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    extra = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    merged_into = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="merged_from")
+    adjudicated_at = models.DateTimeField(null=True, blank=True)
+    adjudicated_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    adjudication = models.TextField(blank=True)
+
+    objects = CriterionQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "criteria"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "external_name", "external_id"],
+                name="an_id_names_one_criterion_of_a_study",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(merged_into=None) | ~models.Q(merged_into=models.F("id")),
+                name="a_criterion_is_not_merged_into_itself",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.external_id
+
+    def writer_ids(self) -> set[object]:
+        """Who can't vote on it: the writers of the first text, of the current wording and of merged sources."""
+        current = self.current_revision
+        wording = current.wording_id if current else None
+        return set(
+            RevisionWriter.objects.filter(
+                models.Q(revision__criterion=self, revision__number=1)
+                | models.Q(revision=wording)
+                | models.Q(revision__criterion__merged_into=self)
+            ).values_list("writer_id", flat=True)
+        )
+
+
+class Revision(Identified):
+    """One immutable text of a criterion, with its points, axis and scale."""
+
+    criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="revisions")
+    number = models.PositiveSmallIntegerField()
+    text = models.TextField()
+    points = models.SmallIntegerField()
+    axis = models.CharField(max_length=100, blank=True)
+    scale = models.CharField(max_length=10, choices=Scale, default=Scale.BINARY)
+    levels = models.JSONField(
+        null=True, blank=True, help_text="ordinal: [{value, description}]; choice: {options, key}."
+    )
+    rationale = models.TextField(blank=True)
+    anchors = ArrayField(models.PositiveSmallIntegerField(), default=list, blank=True)
+    same_wording_as = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="later_spellings",
+        help_text="The first revision of this wording, where only white space, rationale or cited turns differ.",
+    )
+    wording_id: models.GeneratedField = models.GeneratedField(
+        expression=Coalesce("same_wording_as_id", "id"),
+        output_field=models.UUIDField(),
+        db_persist=True,
+    )
+    answers_vote: "models.ForeignKey[Vote | None, Vote | None]" = models.ForeignKey(
+        "annotation.Vote",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="The objection that this revision accepts.",
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["criterion", "number"], name="revisions_are_numbered"),
+            models.CheckConstraint(
+                condition=models.Q(points__gte=-10, points__lte=10) & ~models.Q(points=0),
+                name="points_are_whole_from_minus_10_to_10_and_not_0",
+                violation_error_message="Points are a whole number from -10 to +10, not 0.",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(text__length__gte=1, text__length__lte=32767),
+                name="a_criterion_has_1_to_32767_characters",
+                violation_error_message="A criterion has 1 to 32,767 characters.",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(scale__in=Scale.values), name="a_scale_is_binary_ordinal_or_choice"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(scale=Scale.BINARY, levels=None)
+                | (~models.Q(scale=Scale.BINARY) & ~models.Q(levels=None)),
+                name="a_binary_scale_has_no_levels_others_have",
+            ),
+        ]
+        triggers = never_changes()
+
+    def __str__(self) -> str:
+        return f"{self.criterion} revision {self.number}"
+
+
+class RevisionWriter(models.Model):
+    """A person wrote a wording: its author, or the reviewer whose better wording was taken over."""
+
+    id = models.BigAutoField(primary_key=True)
+    revision = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="writers")
+    writer = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["revision", "writer"], name="a_writer_writes_a_wording_once"),
+        ]
+        triggers = never_changes()
+
+    def __str__(self) -> str:
+        return f"{self.writer} wrote {self.revision}"

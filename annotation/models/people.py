@@ -1,0 +1,111 @@
+"""People, and what they are in a study.
+
+A person signs in by e-mail, in any letter case. One person may be in several studies and hold several roles in one.
+People with votes are deactivated, never deleted.
+"""
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models.functions import Lower
+
+from consilium.guards import never_changes
+from consilium.identified import Identified
+
+if TYPE_CHECKING:
+    from annotation.models.studies import Study
+
+
+class UserManager(BaseUserManager["User"]):
+    def get_by_natural_key(self, username: str | None) -> "User":
+        return self.get(email__iexact=username)
+
+    def create_user(self, email: str, **facts: Any) -> "User":
+        user = self.model(email=email.strip(), **facts)
+        user.set_unusable_password()
+        user.save(using=self._db)
+        return user
+
+
+class User(Identified, AbstractBaseUser):
+    email = models.EmailField(max_length=254)
+    name = models.CharField(max_length=200, blank=True)
+    languages = ArrayField(
+        models.CharField(max_length=35),
+        default=list,
+        blank=True,
+        help_text="BCP 47 tags of the languages that this person reads; none declared means all.",
+    )
+    country = models.CharField(max_length=2, blank=True)
+    profession = models.CharField(max_length=100, blank=True)
+    speciality = models.CharField(max_length=100, blank=True)
+    is_active = models.BooleanField(default=True)
+    joined_at = models.DateTimeField(auto_now_add=True)
+
+    USERNAME_FIELD = "email"
+    EMAIL_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+    objects = UserManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                Lower("email"),
+                name="one_person_an_address_in_any_letter_case",
+                violation_error_message="Somebody with this e-mail address is known already.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.email
+
+
+class Role(models.TextChoices):
+    CLINICIAN = "clinician", "clinician"
+    ADMIN = "admin", "admin"
+    RESEARCHER = "researcher", "researcher"
+
+
+class Membership(Identified):
+    """A person in a study, with one or more roles; ``left_at`` says since when no longer active in it."""
+
+    study = models.ForeignKey("annotation.Study", on_delete=models.PROTECT, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
+    roles = ArrayField(models.CharField(max_length=20, choices=Role))
+    joined_at = models.DateTimeField(auto_now_add=True)
+    left_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "user"], name="one_membership_a_person_and_study"),
+            models.CheckConstraint(
+                condition=models.Q(roles__len__gte=1) & models.Q(roles__contained_by=list(Role.values)),
+                name="a_member_is_clinician_admin_or_researcher",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.study}"
+
+
+class Consent(Identified):
+    """A person accepted a study's consent text: which version of it, and when."""
+
+    study: "models.ForeignKey[Study, Study]" = models.ForeignKey(
+        "annotation.Study", on_delete=models.PROTECT, related_name="consents"
+    )
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="consents")
+    text_version = models.PositiveSmallIntegerField()
+    text_sha256 = models.CharField(max_length=64)
+    accepted_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "user", "text_version"], name="a_text_is_accepted_once"),
+        ]
+        triggers = never_changes()
+
+    def __str__(self) -> str:
+        return f"{self.user} accepted version {self.text_version} in {self.study}"

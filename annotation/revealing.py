@@ -1,0 +1,191 @@
+"""The reveal: what the rule finds for each criterion of a round, stored with what it was found from.
+
+At the reveal the round keeps its policy version and, per criterion, wording, writers and eligible reviewers, so that
+recomputing always gives what was stored. It works on many rounds with a fixed number of queries.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from uuid import UUID
+
+from django.db.models import Q
+from django.utils import timezone
+
+from annotation import consensus
+from annotation.models import (
+    Assignment,
+    Criterion,
+    Policy,
+    RevisionWriter,
+    Round,
+    RoundCriterion,
+    RoundOutcome,
+    Study,
+    Vote,
+)
+
+
+def rule_of(policy: Policy) -> consensus.Rule:
+    """A policy's numbers as the pure rule takes them."""
+    return consensus.Rule(
+        min_reviewed=policy.min_reviewed,
+        min_agree=policy.min_agree,
+        min_ratio=Fraction(policy.min_ratio),
+        points_tolerance=policy.points_tolerance,
+        blocks=frozenset(policy.blocks),
+    )
+
+
+@dataclass(slots=True)
+class Covered:
+    """One criterion in one round, with all that the rule needs of it."""
+
+    criterion: Criterion
+    wording_id: UUID
+    writers: set[UUID]
+    eligible: set[UUID]
+    votes: list[Vote] = field(default_factory=list)
+
+    def waits_for(self) -> set[UUID]:
+        """Eligible reviewers who have not voted on the current wording."""
+        return self.eligible - {vote.reviewer_id for vote in self.votes if vote.wording_id == self.wording_id}
+
+    def decide(self, rule: consensus.Rule) -> consensus.Decision:
+        return consensus.decide(
+            rule,
+            writers=self.writers,
+            wording=self.wording_id,
+            eligible=self.eligible,
+            votes=[
+                consensus.Ballot(vote.reviewer_id, vote.wording_id, vote.choice, vote.points, vote.category)  # type: ignore[arg-type]
+                for vote in self.votes
+            ],
+        )
+
+
+def writers_of(criteria: Iterable[Criterion]) -> dict[UUID, set[UUID]]:
+    """Who wrote each criterion: its first text, its current wording, or a source merged into it. One query."""
+    known = {criterion.id: criterion for criterion in criteria}
+    wordings = {c.id: c.current_revision.wording_id for c in known.values() if c.current_revision}
+    writers: dict[UUID, set[UUID]] = defaultdict(set)
+    rows = RevisionWriter.objects.filter(
+        Q(revision__criterion__in=known) | Q(revision__criterion__merged_into__in=known)
+    ).values_list(
+        "revision__criterion_id",
+        "revision__criterion__merged_into_id",
+        "revision__number",
+        "revision_id",
+        "writer_id",
+    )
+    for criterion_id, merged_into_id, number, revision_id, writer_id in rows:
+        if criterion_id in known and (number == 1 or revision_id == wordings.get(criterion_id)):
+            writers[criterion_id].add(writer_id)
+        if merged_into_id in known:
+            writers[merged_into_id].add(writer_id)
+    return writers
+
+
+def active_reviewers(conversation_ids: Collection[UUID]) -> dict[UUID, set[UUID]]:
+    """Who reviews each conversation now. One query."""
+    reviewers: dict[UUID, set[UUID]] = defaultdict(set)
+    rows = (
+        Assignment.objects.active()
+        .filter(conversation__in=conversation_ids)
+        .values_list("conversation_id", "reviewer_id")
+    )
+    for conversation_id, reviewer_id in rows:
+        reviewers[conversation_id].add(reviewer_id)
+    return reviewers
+
+
+def gather(rounds: Collection[Round]) -> dict[UUID, list[Covered]]:
+    """The standing criteria of each round with writers, eligible reviewers and votes. Five queries, however many."""
+    rows = list(
+        RoundCriterion.objects.filter(
+            round__in=rounds, criterion__withdrawn_at=None, criterion__merged_into=None
+        ).select_related("criterion__current_revision")
+    )
+    writers = writers_of(row.criterion for row in rows)
+    conversations = {this.id: this.conversation_id for this in rounds}
+    reviewers = active_reviewers(set(conversations.values()))
+    votes: dict[tuple[UUID, UUID], list[Vote]] = defaultdict(list)
+    for vote in Vote.objects.filter(round__in=rounds).select_related("wording"):
+        votes[vote.round_id, vote.wording.criterion_id].append(vote)
+    gathered: dict[UUID, list[Covered]] = {this.id: [] for this in rounds}
+    for row in rows:
+        revision = row.criterion.current_revision
+        assert revision is not None
+        mine = writers[row.criterion_id]
+        gathered[row.round_id].append(
+            Covered(
+                criterion=row.criterion,
+                wording_id=revision.wording_id,
+                writers=mine,
+                eligible=reviewers[conversations[row.round_id]] - mine,
+                votes=votes[row.round_id, row.criterion_id],
+            )
+        )
+    return gathered
+
+
+def is_complete(covered: Collection[Covered], policy: Policy) -> bool:
+    """Every criterion has at least ``min_reviewed`` eligible reviewers, and each of them has voted.
+
+    Nobody is not everybody: with nobody assigned a round stays open. A round whose criteria were all withdrawn has
+    nothing to wait for.
+    """
+    return all(len(this.eligible) >= policy.min_reviewed and not this.waits_for() for this in covered)
+
+
+def reveal_if_due(study: Study, rounds: list[Round], *, past: Collection[UUID] = ()) -> list[Round]:
+    """Reveal those of the rounds (rows locked by the caller) that are complete or in ``past``, by id."""
+    if not rounds:
+        return []
+    policy = study.policy
+    gathered = gather(rounds)
+    due = [this for this in rounds if this.id in past or is_complete(gathered[this.id], policy)]
+    reveal(due, gathered, policy)
+    return due
+
+
+def reveal(rounds: list[Round], gathered: dict[UUID, list[Covered]], policy: Policy) -> None:
+    """Store what the rule finds for each criterion of each round, and set them revealed.
+
+    To be called with the rounds' rows locked. A criterion without a vote in this round keeps the outcome of the last
+    round in which its wording was voted on, where there is one.
+    """
+    if not rounds:
+        return
+    rule = rule_of(policy)
+    criterion_ids = [covered.criterion.id for this in rounds for covered in gathered[this.id]]
+    decided_before = set(
+        RoundOutcome.objects.filter(criterion__in=criterion_ids).values_list("criterion_id", "wording_id")
+    )
+    outcomes = []
+    for this in rounds:
+        for covered in gathered[this.id]:
+            counted = {vote.reviewer_id for vote in covered.votes if vote.wording_id == covered.wording_id}
+            is_silent = not counted & covered.eligible
+            if is_silent and (covered.criterion.id, covered.wording_id) in decided_before:
+                continue
+            outcomes.append(outcome_of(this, covered, policy, rule))
+    RoundOutcome.objects.bulk_create(outcomes, batch_size=2000)
+    Round.objects.filter(id__in=[this.id for this in rounds]).update(revealed_at=timezone.now(), policy=policy)
+
+
+def outcome_of(this: Round, covered: Covered, policy: Policy, rule: consensus.Rule) -> RoundOutcome:
+    decision = covered.decide(rule)
+    return RoundOutcome(
+        round=this,
+        criterion=covered.criterion,
+        policy=policy,
+        wording_id=covered.wording_id,
+        writers=sorted(covered.writers),
+        eligible=sorted(covered.eligible),
+        result=decision.result.value,
+        points=decision.points,
+        failing=[clause.value for clause in decision.failing],
+        sentence=decision.sentence,
+    )

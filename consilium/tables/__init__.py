@@ -1,0 +1,48 @@
+"""Files of rows: reading what somebody brings (JSONL, CSV, XLSX), writing what is safe in a spreadsheet.
+
+This package knows nothing of studies, and no Django. Its rules stand in reading.py, values.py and writing.py.
+"""
+
+from consilium.tables.cells import LONGEST_CELL, CellTooLong, Unwritable
+from consilium.tables.reading import open_table
+from consilium.tables.replacing import replace_in_one_step
+from consilium.tables.table import DEFAULT, Kind, Limits, Problem, Row, Table
+from consilium.tables.values import (
+    Unreadable,
+    as_choice,
+    as_json,
+    as_list,
+    as_text,
+    as_true_or_false,
+    as_whole_number,
+    normal_id,
+)
+from consilium.tables.workbook_writing import Replaced
+from consilium.tables.writing import Written, write_csv, write_jsonl, write_xlsx
+
+__all__ = [
+    "DEFAULT",
+    "LONGEST_CELL",
+    "CellTooLong",
+    "Kind",
+    "Limits",
+    "Problem",
+    "Replaced",
+    "Row",
+    "Table",
+    "Unreadable",
+    "Unwritable",
+    "Written",
+    "as_choice",
+    "as_json",
+    "as_list",
+    "as_text",
+    "as_true_or_false",
+    "as_whole_number",
+    "normal_id",
+    "open_table",
+    "replace_in_one_step",
+    "write_csv",
+    "write_jsonl",
+    "write_xlsx",
+]

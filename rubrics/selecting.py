@@ -1,0 +1,409 @@
+"""What goes into the next rubric version, and what stays out and why, in one sentence each.
+
+In goes every criterion whose current wording is in consensus, by its latest outcome and under the policy in force, in
+conversations without an open round. Out of these stay those that an admin leaves out by name, the later of two equal
+texts in one conversation, and conversations in which nothing with positive points would go in. Each outcome that
+carries a criterion in is recomputed from the stored votes: what is stored must be what they give.
+
+A fixed number of queries, however many criteria. Nothing here depends on a vote in an open round.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import models
+from django.db.models import QuerySet
+
+from annotation import consensus
+from annotation.models import Acuity, Conversation, Criterion, Policy, RoundOutcome, Study, Vote
+from annotation.revealing import rule_of
+from annotation.states import ConversationState, CriterionState, with_conversation_state, with_criterion_state
+from consilium.canonical import normal_text
+from consilium.errors import RuleViolation
+
+HEAVY = 8
+"""Own points of this size or more, left out, are acknowledged one by one."""
+
+
+class StoredDecisionDiffers(RuleViolation):
+    """What is stored for criterion "{criterion}" is not what its votes give. Nothing can be frozen until that is explained."""  # noqa: E501
+
+
+class NoSuchCriterion(RuleViolation):
+    """A criterion to leave out is none of this study's."""
+
+
+class LeavingOutNeedsAReason(RuleViolation):
+    """A criterion that is left out by name carries the reason."""
+
+
+class LeftOutKind(models.TextChoices):
+    DRAFT = "draft", "draft"
+    VOTING = "voting", "in voting"
+    OPEN_ROUND = "open_round", "its conversation is in an open round"
+    NOT_VOTED_ON = "not_voted_on", "wording not voted on"
+    UNSETTLED = "unsettled", "unsettled"
+    NO_CONSENSUS = "no_consensus", "no consensus"
+    OUT = "out", "out"
+    OTHER_POLICY = "other_policy", "decided under another policy"
+    ADJUDICATED = "adjudicated", "adjudicated"
+    WITHDRAWN = "withdrawn", "withdrawn"
+    MERGED = "merged", "merged"
+    BY_NAME = "by_name", "left out by name"
+    DUPLICATE = "duplicate", "same text as another"
+    NO_POSITIVE_POINTS = "no_positive_points", "nothing with positive points in its conversation"
+
+
+NEVER_ACKNOWLEDGED = frozenset({LeftOutKind.WITHDRAWN, LeftOutKind.MERGED})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A conversation as the selection sees it."""
+
+    id: UUID
+    external_id: str
+    acuity: str | None
+    position: int
+    state: str
+    last_round: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A criterion of the study as it stands: its state and its current revision. ``points`` are its author's."""
+
+    id: UUID
+    external_id: str
+    conversation_id: UUID
+    position: int
+    created_at: datetime
+    state: str
+    outcome_id: UUID | None
+    merged_into: str | None
+    adjudication: str
+    revision_id: UUID
+    wording_id: UUID
+    text: str
+    points: int
+    axis: str
+    scale: str
+    levels: object
+    rationale: str
+
+
+@dataclass(frozen=True, slots=True)
+class CarryingVote:
+    """An eligible reviewer's vote on the wording in the round that decided it."""
+
+    person: UUID
+    choice: str
+    points: int | None
+    category: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GoesIn:
+    criterion: Candidate
+    place: Place
+    points: int
+    """The panel's consensus points."""
+    round_number: int
+    sentence: str
+    votes: tuple[CarryingVote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StaysOut:
+    criterion: Candidate
+    place: Place
+    kind: LeftOutKind
+    reason: str
+
+    @property
+    def must_be_acknowledged(self) -> bool:
+        """Whether an admin acknowledges it one by one: heavy, or of an emergency; not what its writers took back."""
+        return self.kind not in NEVER_ACKNOWLEDGED and (
+            abs(self.criterion.points) >= HEAVY or self.place.acuity == Acuity.EMERGENT
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """All criteria of a study, each either in or out, in reading order."""
+
+    policy: Policy
+    goes_in: list[GoesIn]
+    stays_out: list[StaysOut]
+
+    @property
+    def to_acknowledge(self) -> list[StaysOut]:
+        return [this for this in self.stays_out if this.must_be_acknowledged]
+
+
+def select(
+    *,
+    study: Study,
+    leave_out: Mapping[UUID, str] | None = None,
+    conversations: Collection[UUID] | None = None,
+) -> Selection:
+    """Answer what a freeze would take now, and what not and why; ``conversations`` narrows it.
+
+    ``leave_out`` names criteria with a reason each; one that would stay out anyway keeps its own reason. Raises
+    NoSuchCriterion, LeavingOutNeedsAReason, StoredDecisionDiffers.
+    """
+    named = {key: reason.strip() for key, reason in (leave_out or {}).items()}
+    if not all(named.values()):
+        raise LeavingOutNeedsAReason
+    policy = study.policy
+    places = _places(study, conversations)
+    candidates = _candidates(study, conversations)
+    if not named.keys() <= {candidate.id for candidate in candidates}:
+        raise NoSuchCriterion
+    candidates.sort(key=lambda this: _reading_order(places[this.conversation_id], this))
+    outcomes = _outcomes(study, conversations)
+    left: dict[UUID, tuple[LeftOutKind, str]] = {}
+    for candidate in candidates:
+        outcome = outcomes.get(candidate.outcome_id) if candidate.outcome_id else None
+        why = _why_not(candidate, places[candidate.conversation_id], outcome, policy)
+        if why is None and candidate.id in named:
+            why = LeftOutKind.BY_NAME, f"Left out by name: {_ended(named[candidate.id])}"
+        if why is not None:
+            left[candidate.id] = why
+    in_consensus = [candidate for candidate in candidates if candidate.id not in left]
+    left.update(_duplicates(in_consensus))
+    left.update(
+        _unscorable([candidate for candidate in in_consensus if candidate.id not in left], outcomes),
+    )
+    goes_in = [candidate for candidate in in_consensus if candidate.id not in left]
+    carried = _recomputed(study, conversations, goes_in, outcomes)
+    return Selection(
+        policy=policy,
+        goes_in=[
+            GoesIn(
+                criterion=candidate,
+                place=places[candidate.conversation_id],
+                points=carried[candidate.id][0].points or 0,
+                round_number=carried[candidate.id][0].round_number,
+                sentence=carried[candidate.id][0].sentence,
+                votes=carried[candidate.id][1],
+            )
+            for candidate in goes_in
+        ],
+        stays_out=[
+            StaysOut(candidate, places[candidate.conversation_id], *left[candidate.id])
+            for candidate in candidates
+            if candidate.id in left
+        ],
+    )
+
+
+def _reading_order(place: Place, candidate: Candidate) -> tuple[object, ...]:
+    return place.position, place.external_id, candidate.position, candidate.external_id
+
+
+# What is stored
+
+
+def _places(study: Study, conversations: Collection[UUID] | None) -> dict[UUID, Place]:
+    chosen = Conversation.objects.own().filter(study=study)
+    if conversations is not None:
+        chosen = chosen.filter(id__in=conversations)
+    rows: QuerySet[Any, Any] = with_conversation_state(chosen)
+    rows = rows.values_list("id", "external_id", "acuity", "position", "state", "last_round")
+    return {row[0]: Place(*row) for row in rows.iterator(chunk_size=5000)}
+
+
+def _candidates(study: Study, conversations: Collection[UUID] | None) -> list[Candidate]:
+    """Every criterion of the study. One statement tells state, outcome and text together."""
+    chosen = Criterion.objects.own().filter(study=study)
+    if conversations is not None:
+        chosen = chosen.filter(conversation__in=conversations)
+    rows: QuerySet[Any, Any] = with_criterion_state(chosen)
+    rows = rows.values_list(
+        "id",
+        "external_id",
+        "conversation_id",
+        "position",
+        "created_at",
+        "state",
+        "outcome_id",
+        "merged_into__external_id",
+        "adjudication",
+        "current_revision_id",
+        "current_revision__wording_id",
+        "current_revision__text",
+        "current_revision__points",
+        "current_revision__axis",
+        "current_revision__scale",
+        "current_revision__levels",
+        "current_revision__rationale",
+    )
+    return [Candidate(*row) for row in rows.iterator(chunk_size=5000)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    id: UUID
+    round_id: UUID
+    round_number: int
+    policy_id: UUID
+    policy_version: int
+    wording_id: UUID
+    writers: list[UUID]
+    eligible: list[UUID]
+    result: str
+    points: int | None
+    failing: list[str]
+    sentence: str
+
+
+def _outcomes(study: Study, conversations: Collection[UUID] | None) -> dict[UUID, _Outcome]:
+    chosen = RoundOutcome.objects.filter(criterion__study=study)
+    if conversations is not None:
+        chosen = chosen.filter(criterion__conversation__in=conversations)
+    rows = chosen.values_list(
+        "id",
+        "round_id",
+        "round__number",
+        "policy_id",
+        "policy__version",
+        "wording_id",
+        "writers",
+        "eligible",
+        "result",
+        "points",
+        "failing",
+        "sentence",
+    )
+    return {row[0]: _Outcome(*row) for row in rows.iterator(chunk_size=5000)}
+
+
+# Why not
+
+
+def _why_not(
+    candidate: Candidate, place: Place, outcome: _Outcome | None, policy: Policy
+) -> tuple[LeftOutKind, str] | None:
+    """Answer why a criterion is not in consensus for a freeze, None where it is."""
+    state = candidate.state
+    if state == CriterionState.WITHDRAWN:
+        return LeftOutKind.WITHDRAWN, "A writer of it withdrew it."
+    if state == CriterionState.MERGED:
+        return LeftOutKind.MERGED, f"It was merged into criterion {candidate.merged_into}."
+    if state == CriterionState.ADJUDICATED:
+        return LeftOutKind.ADJUDICATED, f"Adjudicated, which is not consensus: {_ended(candidate.adjudication)}"
+    if state == CriterionState.DRAFT:
+        return LeftOutKind.DRAFT, "It is a draft: drafting of its conversation is still open."
+    if state == CriterionState.VOTING:
+        return LeftOutKind.VOTING, f"It is in voting, in round {place.last_round} of its conversation."
+    if place.state == ConversationState.VOTING:
+        return LeftOutKind.OPEN_ROUND, f"Round {place.last_round} of its conversation is open."
+    if outcome is None:
+        return LeftOutKind.NOT_VOTED_ON, "This wording was never voted on."
+    if state == CriterionState.OUT:
+        return LeftOutKind.OUT, outcome.sentence
+    if state == CriterionState.NO_CONSENSUS:
+        rounds = "1 round" if place.last_round == 1 else f"{place.last_round} rounds"
+        why = outcome.sentence.removeprefix("Not in consensus: ")
+        return LeftOutKind.NO_CONSENSUS, f"No consensus after {rounds}: {why}"
+    if state != CriterionState.IN_CONSENSUS:
+        return LeftOutKind.UNSETTLED, outcome.sentence
+    if outcome.policy_id != policy.id:
+        return (
+            LeftOutKind.OTHER_POLICY,
+            f"It was decided under policy {outcome.policy_version}, and policy {policy.version} is in force.",
+        )
+    return None
+
+
+def _duplicates(candidates: Iterable[Candidate]) -> dict[UUID, tuple[LeftOutKind, str]]:
+    """The later of two equal texts in one conversation: compared in NFC, with white space folded, case kept."""
+    first: dict[tuple[UUID, str], Candidate] = {}
+    left: dict[UUID, tuple[LeftOutKind, str]] = {}
+    for candidate in sorted(candidates, key=lambda this: (this.created_at, this.position, this.external_id)):
+        text = " ".join(normal_text(candidate.text).split())
+        older = first.setdefault((candidate.conversation_id, text), candidate)
+        if older is not candidate:
+            left[candidate.id] = LeftOutKind.DUPLICATE, f"The older criterion {older.external_id} has the same text."
+    return left
+
+
+def _unscorable(
+    candidates: Collection[Candidate], outcomes: Mapping[UUID, _Outcome]
+) -> dict[UUID, tuple[LeftOutKind, str]]:
+    """The criteria of conversations in which nothing with positive consensus points would go in."""
+    scorable = {
+        candidate.conversation_id
+        for candidate in candidates
+        if candidate.outcome_id and (outcomes[candidate.outcome_id].points or 0) > 0
+    }
+    reason = "Nothing with positive points would go in for its conversation, so that no response could be scored."
+    return {
+        candidate.id: (LeftOutKind.NO_POSITIVE_POINTS, reason)
+        for candidate in candidates
+        if candidate.conversation_id not in scorable
+    }
+
+
+def _ended(reason: str) -> str:
+    """A reason as the end of a sentence."""
+    reason = reason.strip()
+    return reason if reason.endswith((".", "!", "?", "…", "。")) else f"{reason}."
+
+
+# What the votes give
+
+
+def _recomputed(
+    study: Study,
+    conversations: Collection[UUID] | None,
+    candidates: Collection[Candidate],
+    outcomes: Mapping[UUID, _Outcome],
+) -> dict[UUID, tuple[_Outcome, tuple[CarryingVote, ...]]]:
+    """Answer for each criterion its outcome and the votes that carried it, after deciding it again from them."""
+    rules = {policy.id: rule_of(policy) for policy in study.policies.all()}
+    deciding = {candidate.id: outcomes[candidate.outcome_id] for candidate in candidates if candidate.outcome_id}
+    votes = _votes(study, conversations, {(this.round_id, this.wording_id) for this in deciding.values()})
+    carried: dict[UUID, tuple[_Outcome, tuple[CarryingVote, ...]]] = {}
+    for candidate in candidates:
+        outcome = deciding[candidate.id]
+        cast = votes[outcome.round_id, outcome.wording_id]
+        decision = consensus.decide(
+            rules[outcome.policy_id],
+            writers=outcome.writers,
+            wording=outcome.wording_id,
+            eligible=outcome.eligible,
+            votes=[
+                consensus.Ballot(vote.person, outcome.wording_id, vote.choice, vote.points, vote.category)  # type: ignore[arg-type]
+                for vote in cast
+            ],
+        )
+        given = (decision.result, decision.points, [clause.value for clause in decision.failing])
+        if given != (outcome.result, outcome.points, outcome.failing) or candidate.wording_id != outcome.wording_id:
+            raise StoredDecisionDiffers(criterion=candidate.external_id)
+        may = set(outcome.eligible) - set(outcome.writers)
+        carried[candidate.id] = outcome, tuple(vote for vote in cast if vote.person in may)
+    return carried
+
+
+def _votes(
+    study: Study, conversations: Collection[UUID] | None, wanted: Collection[tuple[UUID, UUID]]
+) -> dict[tuple[UUID, UUID], list[CarryingVote]]:
+    """The votes on the wanted (round, wording), by person's id: an order that tells nothing."""
+    chosen = Vote.objects.filter(round__conversation__study=study, round__revealed_at__isnull=False)
+    if conversations is not None:
+        chosen = chosen.filter(round__conversation__in=conversations)
+    votes: dict[tuple[UUID, UUID], list[CarryingVote]] = defaultdict(list)
+    rows = chosen.values_list("round_id", "wording_id", "reviewer_id", "choice", "points", "category", "reason")
+    for round_id, wording_id, person, choice, points, category, reason in rows.iterator(chunk_size=10_000):
+        if (round_id, wording_id) in wanted:
+            votes[round_id, wording_id].append(CarryingVote(person, choice, points, category, reason))
+    for cast in votes.values():
+        cast.sort(key=lambda vote: vote.person)
+    return votes
