@@ -94,6 +94,7 @@ class Candidate:
     scale: str
     levels: object
     rationale: str
+    extra: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +244,7 @@ def _candidates(study: Study, conversations: Collection[UUID] | None) -> list[Ca
         "current_revision__scale",
         "current_revision__levels",
         "current_revision__rationale",
+        "extra",
     )
     return [Candidate(*row) for row in rows.iterator(chunk_size=5000)]
 

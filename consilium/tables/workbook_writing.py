@@ -177,7 +177,7 @@ def _check_titles(titles: Sequence[str]) -> None:
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
-    entry = zipfile.ZipInfo(name, date_time=__import__("time").localtime()[:6])
+    entry = zipfile.ZipInfo(name, date_time=_DATE)
     entry.create_system = 3
     entry.external_attr = 0o644 << 16
     return entry

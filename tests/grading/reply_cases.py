@@ -241,6 +241,7 @@ THINKING = [
     Case("thinking, then a bare word", "<think>Hm.</think> met", MET),
     Case("thinking that doesn't end", f"<think>So I answer {MET_ANSWER}", Reason.THINKING_ONLY, "length"),
     Case("thinking that doesn't end, unsaid", f"<think>\n{NOT_MET_ANSWER}", Reason.THINKING_ONLY),
+    Case("an answer, then thinking that doesn't end", f"{MET_ANSWER}\n<think>But no", Reason.THINKING_ONLY),
     Case("thinking alone", "<think>It asks. So met.</think>", Reason.THINKING_ONLY),
     Case("thinking with a draft alone", f"<think>{MET_ANSWER}</think>\n", Reason.THINKING_ONLY),
     Case("thinking, then half an answer", f"<think>Hm.</think>{HALF}", Reason.TRUNCATED),

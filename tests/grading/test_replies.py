@@ -320,7 +320,8 @@ FRAGMENTS = st.lists(
         [
             MET_ANSWER, NOT_MET_ANSWER, NULL_ANSWER, "{", "}", "[", "]", '"', "'", "“", "”", ",", ":", "：", "\\",
             "\n", '"explanation"', '"criteria_met"', "true", "false", "null", "yes", "maybe", "<think>", "</think>",
-            "```json", "```", "I can't", "\x00", "\ud800", "\ufeff", '"quotes": ["a', "satisfaction", "1", " ", "｛", "符合标准",
+            "```json", "```", "I can't", "\x00", "\ud800", "\ufeff", '"quotes": ["a', "satisfaction", "1", " ", "｛",
+            "符合标准",
         ]
     ),
     max_size=30,

@@ -1,0 +1,106 @@
+"""Conversations written as one row a turn: id, turn, role, content; for texts that are too long for one cell.
+
+The rows of a conversation need not stand together. Its turns are numbered without a gap. What is said of the
+conversation beside its turns may stand in any of its rows; two that contradict each other are an error.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from annotation.importing.messages import Messages, check_ending, read_role
+from annotation.importing.report import Report
+from annotation.importing.rows import Columns, FileRow, and_lines
+from consilium.tables import Unreadable
+
+TURN_COLUMNS = ("turn", "role", "content")
+
+
+@dataclass(slots=True)
+class _Turn:
+    line: int
+    role: str
+    content: str
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """The rows of one conversation that were read so far."""
+
+    line: int
+    rows: int = 0
+    is_sound: bool = True
+    turns: dict[int, _Turn] = field(default_factory=dict)
+    facts: dict[str, tuple[int, object]] = field(default_factory=dict)
+
+
+class Turns:
+    """Gathers rows of turns into rows of conversations, holding only those that are not complete yet."""
+
+    def __init__(self, rows: Iterator[FileRow]) -> None:
+        """``rows`` are all rows of the file, read once to count those of each conversation."""
+        self._counts: dict[str, int] = {}
+        for row in rows:
+            external_id = row.name("id")
+            self._counts[external_id] = self._counts.get(external_id, 0) + 1
+
+    def conversations(self, rows: Iterator[FileRow], report: Report, columns: Columns) -> Iterator[FileRow]:
+        """Yield each conversation as one row with ``messages``, at the line of its first turn."""
+        gathering: dict[str, _Gathered] = {}
+        for row in rows:
+            external_id = row.name("id", required=True)
+            if not external_id:
+                continue
+            this = gathering.setdefault(external_id, _Gathered(row.line))
+            this.rows += 1
+            _take_turn(this, row, columns)
+            if this.rows == self._counts.get(external_id):
+                del gathering[external_id]
+                whole = _whole(external_id, this, report)
+                if whole is not None:
+                    yield whole
+
+
+def _take_turn(this: _Gathered, row: FileRow, columns: Columns) -> None:
+    number = row.whole_number("turn", low=0, high=100_000, required=True)
+    role = ""
+    try:
+        role = read_role(row.values.get("role"))
+    except Unreadable as fault:
+        row.error("role", fault.message)
+    content = row.text("content")
+    for column, value in row.values.items():
+        if column in columns.known and column not in ("id", *TURN_COLUMNS) and row.has(column):
+            line, first = this.facts.setdefault(column, (row.line, value))
+            if first != value:
+                row.error(column, f"The {and_lines(line, row.line)} say different things of one conversation.")
+    if number is not None and role:
+        turn = this.turns.setdefault(number, _Turn(row.line, role, content))
+        if (turn.role, turn.content) != (role, content):
+            row.error("turn", f"Turn {number} of this conversation stands in the {and_lines(turn.line, row.line)}.")
+        elif turn.line != row.line:
+            row.warn(
+                "turn", f"This turn stands in the {and_lines(turn.line, row.line)}, and counts once.", kind="doubles"
+            )
+    this.is_sound = this.is_sound and row.is_sound
+
+
+def _whole(external_id: str, this: _Gathered, report: Report) -> FileRow | None:
+    values: dict[str, object] = {column: value for column, (_, value) in this.facts.items()}
+    whole = FileRow(this.line, values, report)
+    if not this.is_sound:
+        return None
+    numbers = sorted(this.turns)
+    if numbers != list(range(numbers[0], numbers[0] + len(numbers))) or numbers[0] > 1:
+        missing = next(number for number in range(min(1, numbers[0]), numbers[-1]) if number not in this.turns)
+        whole.error("turn", f"Expected turns without a gap; turn {missing} of conversation “{external_id}” is missing.")
+        return None
+    messages: Messages = [
+        {"role": this.turns[number].role, "content": this.turns[number].content} for number in numbers
+    ]
+    last = FileRow(this.turns[numbers[-1]].line, {}, report)
+    check_ending(last, "content", messages)
+    if not last.is_sound:
+        return None
+    values["id"] = external_id
+    values["messages"] = messages
+    return whole

@@ -1,0 +1,124 @@
+"""What a reveal shows of a criterion: the decision in words, how votes and weights fell, the reasons, without names.
+
+Only votes that counted are shown: on the wording that was decided, by reviewers who were eligible then. They come in
+an order that tells nothing (their random ids). Names come along only where the policy says so.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from annotation.consensus import signed
+from annotation.models import Criterion, Revision, RoundOutcome, User, Vote
+from annotation.weighing import weight_in_words
+
+
+@dataclass(frozen=True, slots=True)
+class WeightCount:
+    points: int
+    count: int
+    is_own: bool
+
+    @property
+    def words(self) -> str:
+        return weight_in_words(self.points)
+
+
+@dataclass(slots=True)
+class Tally:
+    """One revealed round of one criterion, as one person reads it."""
+
+    outcome: RoundOutcome
+    wording: Revision
+    reader: User
+    votes: list[Vote] = field(default_factory=list)
+    shows_names: bool = False
+
+    @property
+    def own(self) -> Vote | None:
+        return next((vote for vote in self.votes if vote.reviewer_id == self.reader.id), None)
+
+    @property
+    def choices(self) -> list[tuple[str, int]]:
+        """How many agreed, objected, abstained and recused; the last two only where somebody did."""
+        counts = Counter(vote.choice for vote in self.votes)
+        words = [
+            (Vote.Choice.AGREE, "agreed"),
+            (Vote.Choice.OBJECT, "objected"),
+            (Vote.Choice.ABSTAIN, "abstained"),
+            (Vote.Choice.RECUSE, "recused"),
+        ]
+        always = {Vote.Choice.AGREE, Vote.Choice.OBJECT}
+        return [(word, counts[choice]) for choice, word in words if counts[choice] or choice in always]
+
+    @property
+    def silent(self) -> int:
+        """How many eligible reviewers did not vote on this wording."""
+        return len(self.outcome.eligible) - len(self.votes)
+
+    @property
+    def weights(self) -> list[WeightCount]:
+        """The agreeing weights, heaviest first."""
+        counts = Counter(vote.points for vote in self.votes if vote.points is not None)
+        own = self.own.points if self.own else None
+        return [WeightCount(points, counts[points], points == own) for points in sorted(counts, reverse=True)]
+
+    @property
+    def objections(self) -> list[Vote]:
+        return [vote for vote in self.votes if vote.choice == Vote.Choice.OBJECT]
+
+    @property
+    def better_wordings(self) -> list[Vote]:
+        return [vote for vote in self.votes if vote.better_wording]
+
+    @property
+    def number(self) -> int:
+        return self.outcome.round.number
+
+    @property
+    def is_in_consensus(self) -> bool:
+        return self.outcome.result == RoundOutcome.Result.IN_CONSENSUS
+
+    @property
+    def signed_points(self) -> str:
+        return signed(self.outcome.points) if self.outcome.points is not None else ""
+
+
+def vote_in_words(vote: Vote) -> str:
+    """One vote as its owner reads it: "agreed, +6", "objected: ambiguous", "abstained", "recused"."""
+    if vote.choice == Vote.Choice.AGREE:
+        assert vote.points is not None
+        return f"agreed, {signed(vote.points)}"
+    if vote.choice == Vote.Choice.OBJECT:
+        return f"objected: {vote.get_category_display()}"
+    return "abstained" if vote.choice == Vote.Choice.ABSTAIN else "recused"
+
+
+def tallies_of(criteria: Collection[Criterion], reader: User, *, shows_names: bool) -> dict[UUID, list[Tally]]:
+    """The revealed rounds of each criterion, oldest first. Two queries, however many criteria."""
+    latest: dict[tuple[UUID, UUID], RoundOutcome] = {}
+    for outcome in (
+        RoundOutcome.objects.filter(criterion__in=criteria, round__revealed_at__isnull=False)
+        .select_related("round", "wording")
+        .order_by("round__number", "policy__version")
+    ):
+        latest[outcome.criterion_id, outcome.round_id] = outcome
+    if not latest:
+        return {}
+    votes: dict[tuple[UUID, UUID], list[Vote]] = defaultdict(list)
+    for vote in (
+        Vote.objects.filter(
+            round__in={round_id for _, round_id in latest},
+            round__revealed_at__isnull=False,
+            wording__in={outcome.wording_id for outcome in latest.values()},
+        )
+        .select_related("reviewer")
+        .order_by("id")
+    ):
+        votes[vote.round_id, vote.wording_id].append(vote)
+    tallies: dict[UUID, list[Tally]] = defaultdict(list)
+    for (criterion_id, round_id), outcome in latest.items():
+        counted = [vote for vote in votes[round_id, outcome.wording_id] if vote.reviewer_id in outcome.eligible]
+        tallies[criterion_id].append(Tally(outcome, outcome.wording, reader, counted, shows_names))
+    return tallies
