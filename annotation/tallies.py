@@ -11,18 +11,12 @@ from uuid import UUID
 
 from annotation.consensus import signed
 from annotation.models import Criterion, Revision, RoundOutcome, User, Vote
-from annotation.weighing import weight_in_words
 
 
 @dataclass(frozen=True, slots=True)
 class WeightCount:
     points: int
     count: int
-    is_own: bool
-
-    @property
-    def words(self) -> str:
-        return weight_in_words(self.points)
 
 
 @dataclass(slots=True)
@@ -61,8 +55,7 @@ class Tally:
     def weights(self) -> list[WeightCount]:
         """The agreeing weights, heaviest first."""
         counts = Counter(vote.points for vote in self.votes if vote.points is not None)
-        own = self.own.points if self.own else None
-        return [WeightCount(points, counts[points], points == own) for points in sorted(counts, reverse=True)]
+        return [WeightCount(points, counts[points]) for points in sorted(counts, key=abs, reverse=True)]
 
     @property
     def objections(self) -> list[Vote]:
@@ -73,16 +66,17 @@ class Tally:
         return [vote for vote in self.votes if vote.better_wording]
 
     @property
+    def own_in_words(self) -> str:
+        return vote_in_words(self.own) if self.own else ""
+
+    @property
+    def votes_by_name(self) -> list[tuple[str, str]]:
+        """(name, vote in words), by name: to be shown only where the policy shows names."""
+        return sorted((str(vote.reviewer), vote_in_words(vote)) for vote in self.votes)
+
+    @property
     def number(self) -> int:
         return self.outcome.round.number
-
-    @property
-    def is_in_consensus(self) -> bool:
-        return self.outcome.result == RoundOutcome.Result.IN_CONSENSUS
-
-    @property
-    def signed_points(self) -> str:
-        return signed(self.outcome.points) if self.outcome.points is not None else ""
 
 
 def vote_in_words(vote: Vote) -> str:

@@ -1,3 +1,36 @@
-from django.urls import URLPattern
+"""Addresses of the clinician's pages and of the entrance; the admin's pages stand in their own list."""
 
-urlpatterns: list[URLPattern] = []
+from django.urls import URLPattern, URLResolver, include, path
+
+from annotation.views import desk, discussion, drafting, studies, voting
+
+STUDY = "studies/<slug:slug>/"
+CONVERSATION = STUDY + "conversations/<uuid:conversation_id>/"
+CRITERION = STUDY + "criteria/<uuid:criterion_id>/"
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", studies.my_studies, name="my_studies"),
+    path("demo/", studies.demo_sign_in, name="demo_sign_in"),
+    path(STUDY, studies.show_study, name="study"),
+    path(STUDY + "consent/", studies.consent, name="study_consent"),
+    path(STUDY + "guidelines/", studies.guidelines, name="study_guidelines"),
+    path(STUDY + "pause/", studies.pause, name="study_pause"),
+    path(STUDY + "continue/", studies.go_on, name="study_continue"),
+    path(STUDY + "conversations/", studies.list_conversations, name="study_conversations"),
+    path(CONVERSATION, desk.show_desk, name="desk"),
+    path(CONVERSATION + "rounds/", desk.show_rounds, name="rounds"),
+    path(CONVERSATION + "recuse/", desk.recuse, name="recuse"),
+    path(CONVERSATION + "drafts/", drafting.draft, name="draft"),
+    path(CONVERSATION + "finished/", drafting.finish, name="finish_drafting"),
+    path(CONVERSATION + "drafting-again/", drafting.resume, name="resume_drafting"),
+    path(CONVERSATION + "nothing-to-add/", discussion.end, name="end_discussion"),
+    path(CRITERION, discussion.show_history, name="criterion_history"),
+    path(CRITERION + "revise/", drafting.revise, name="revise"),
+    path(CRITERION + "withdraw/", drafting.withdraw, name="withdraw"),
+    path(CRITERION + "objections/<uuid:vote_id>/accept/", drafting.accept, name="accept_objection"),
+    path(CRITERION + "vote/", voting.vote, name="vote"),
+    path(CRITERION + "take-back/", voting.take_back, name="take_back"),
+    path(CRITERION + "comments/", discussion.comment, name="comment"),
+    path(CRITERION + "another-vote/", discussion.ask_for_vote, name="ask_for_vote"),
+    path("", include("annotation.admin_urls")),
+]

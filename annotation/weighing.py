@@ -43,9 +43,3 @@ def weight_in_words(points: int) -> str:
     """ "important, +6"; a number between two steps is "+5" alone."""
     word = _WORDS.get(points)
     return f"{word}, {signed(points)}" if word else signed(points)
-
-
-def axis_in_words(axis: str) -> str:
-    """An axis as it is read: "context_seeking_and_assessment" is "Context seeking and assessment"."""
-    words = axis.replace("_", " ").strip()
-    return words[:1].upper() + words[1:]

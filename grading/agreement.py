@@ -41,6 +41,11 @@ class Figures:
     coefficients: dict[str, Coefficient]
 
     @property
+    def agreed(self) -> int:
+        """Pairs on which both said the same."""
+        return int(self.table.counts.trace())
+
+    @property
     def coverage(self) -> float | None:
         """Pairs / verdicts given, 0 to 1; None where none was given."""
         return self.n / self.judged if self.judged else None
@@ -130,6 +135,23 @@ def report_agreement(run: Run) -> AgreementReport:
         not_blind=not_blind,
         criteria={pair.criterion.external_id: pair.criterion for pair in judged},
     )
+
+
+def finding(report: AgreementReport) -> str:
+    """The report in one sentence, from kappa: never from percent agreement or AC1 alone."""
+    kappa = report.overall.coefficients["kappa"]
+    if kappa.value is None:
+        assert kappa.reason is not None
+        return f"Agreement beyond chance can't be told: {kappa.reason.sentence}"
+    among = [
+        figures.coefficients["kappa"].value
+        for figures in report.among_clinicians.values()
+        if figures.coefficients["kappa"].value is not None
+    ]
+    sentence = f"The grader's kappa with the clinicians is {kappa.value:.2f}"
+    if not among:
+        return f"{sentence}; the clinicians have too few pairs in common to compare with."
+    return f"{sentence}; that of each clinician with the others runs from {min(among):.2f} to {max(among):.2f}."
 
 
 def _grouped(judged: Iterable[Judged], by: str) -> dict[str, list[Judged]]:

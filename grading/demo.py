@@ -23,7 +23,7 @@ from consilium.errors import RuleViolation
 from grading.importing.responses import import_responses
 from grading.importing.verdicts import import_verdicts
 from grading.models import Response
-from rubrics.freezing import AcknowledgeAll, freeze_version
+from rubrics.freezing import ACKNOWLEDGE_ALL, freeze_version
 from rubrics.importing import import_conversations
 
 
@@ -70,7 +70,7 @@ def load_demo() -> Study:
             study=study,
             by=_person(facts["demo_admin"]),
             note=facts["version_1_note"],
-            acknowledged=AcknowledgeAll,
+            acknowledged=ACKNOWLEDGE_ALL,
         )
         _take_in(import_votes, study, "votes.jsonl", rows=later)
         _take_in(import_responses, study, "responses.jsonl")

@@ -5,12 +5,11 @@ Blindness binds persons: whoever has opened a run's grades is no longer a blind 
 before opening them. A verdict given afterwards is kept, marked, and stays out of agreement.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, Exists, OuterRef
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotation.models import Membership, Role, Study, User
@@ -68,7 +67,7 @@ def has_opened(run: Run, person: User) -> bool:
     return GradesOpened.objects.filter(run=run, user=person).exists()
 
 
-def responses_to_judge(version: RubricVersion) -> "Iterable[Response]":
+def responses_to_judge(version: RubricVersion) -> "QuerySet[Response]":
     """The version's responses that did not fail, in the order of their random ids: it tells no respondent."""
     hashes = version.conversations.values("item_sha256")
     return (

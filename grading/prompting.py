@@ -12,6 +12,7 @@ by a space, because several servers read them as real turns wherever they stand;
 it is.
 """
 
+import copy
 import hashlib
 import hmac
 import re
@@ -50,11 +51,21 @@ _CONTROL_TOKEN = re.compile(
 )
 
 
-def response_format() -> dict[str, Any]:
-    """The `response_format` of a chat completion for endpoints that honour a JSON schema."""
+def response_format(*, longest_text: int | None = None) -> dict[str, Any]:
+    """The `response_format` of a chat completion for endpoints that honour a JSON schema.
+
+    `longest_text` (characters) bounds the explanation and each quote, and the quotes to two. Small models need it:
+    they don't come to an end by themselves. Some endpoints refuse a schema with such bounds, so there are none
+    unless asked for.
+    """
+    schema = copy.deepcopy(ANSWER_SCHEMA)
+    if longest_text is not None:
+        schema["properties"]["explanation"]["maxLength"] = longest_text
+        schema["properties"]["quotes"]["maxItems"] = 2
+        schema["properties"]["quotes"]["items"]["maxLength"] = longest_text
     return {
         "type": "json_schema",
-        "json_schema": {"name": "criterion_verdict", "strict": True, "schema": ANSWER_SCHEMA},
+        "json_schema": {"name": "criterion_verdict", "strict": True, "schema": schema},
     }
 
 

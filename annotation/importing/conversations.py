@@ -6,15 +6,13 @@ Keys that are not known are kept as JSON text where they come from JSON Lines.
 """
 
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from django.db import transaction
 from django.db.models import Max
 
-from annotation.importing.files import must_be_as_checked, open_file, record_import
+from annotation.importing.files import must_be_as_checked, one_act, open_file, record_import
 from annotation.importing.messages import (
     Facts,
     ReadConversation,
@@ -33,7 +31,6 @@ from annotation.importing.personal_data import warn_of_personal_data
 from annotation.importing.report import Report
 from annotation.importing.rows import Columns, FileRow, and_lines, in_batches, read_rows
 from annotation.importing.turns import TURN_COLUMNS, Turns
-from annotation.locks import hold_study
 from annotation.models import Conversation, FileImport, Study, User
 from consilium.tables import Kind, Table
 
@@ -50,7 +47,7 @@ FACTS = (
 COLUMNS = Columns(known=("id", "messages", *FACTS, *TURN_COLUMNS))
 WHOLE = Columns(known=("id", "messages", *FACTS), required=("messages",))
 BY_TURN = Columns(known=("id", *TURN_COLUMNS, *FACTS), required=("id", "role", "turn", "content"))
-BATCH = 500
+BATCH = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +115,7 @@ def import_conversations(
     reading = _Reading(table)
     for this in reading.conversations(report):
         seen.add(this)
-    with transaction.atomic():
-        if not check:
-            hold_study(study.id)
+    with one_act(study, check=check):
         new = _compared(study, seen.by_id, report)
         if not report.errors and new and not check:
             record = record_import(
@@ -157,9 +152,7 @@ class _Reading:
     def _is_by_turn(self) -> bool:
         columns = self.table.columns
         if columns is None:
-            with closing(self.table.rows()) as rows:
-                first = next(rows, None)
-            columns = tuple(first.values) if first else ()
+            columns = next((tuple(row.values) for row in self.table.rows()), ())
         return "messages" not in columns and {"role", "content"} <= set(columns)
 
 

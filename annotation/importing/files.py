@@ -1,11 +1,17 @@
-"""The file of an import: opened, known to be the one that was checked, and recorded with its digest."""
+"""The file of an import: opened, taken in by one act, known to be the one that was checked, recorded by its digest."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from django.db import transaction
+
 from annotation.importing.report import Report
 from annotation.importing.rows import Columns
+from annotation.locks import hold_study
 from annotation.models import FileImport, Study, User
+from annotation.rounds import settle_if_due
 from consilium.errors import RuleViolation
 from consilium.tables import Table, open_table
 
@@ -24,6 +30,21 @@ def open_file(source: Path | BinaryIO, *, columns: Columns) -> Table:
         return open_table(source, known_columns=columns.known)
     except OSError as error:
         raise FileCantBeRead(name=str(source), why=(error.strerror or str(error)).lower()) from error
+
+
+@contextmanager
+def one_act(study: Study, *, check: bool) -> Iterator[None]:
+    """The transaction of an import: it holds the study alone, so that two of the same file never double a row.
+
+    What is due by its date is settled first. With ``check`` nothing waits for it, and all is rolled back.
+    """
+    with transaction.atomic():
+        if not check:
+            hold_study(study.id)
+        settle_if_due(study)
+        yield
+        if check:
+            transaction.set_rollback(True)
 
 
 def must_be_as_checked(table: Table) -> None:

@@ -89,8 +89,13 @@ def comparable_facts(
         tuple(normal_text(tag) for tag in tags),
         normal_text(source),
         normal_text(canary_string),
-        sha256_hex(json.dumps(json.loads(extra), sort_keys=True).encode()) if extra else "",
+        comparable_extra(extra),
     )
+
+
+def comparable_extra(extra: str) -> str:
+    """A digest of unknown keys, whatever their order; '' for none."""
+    return sha256_hex(json.dumps(json.loads(extra), sort_keys=True).encode()) if extra else ""
 
 
 def conversation_sha256(external_id: str, messages: Messages) -> str:

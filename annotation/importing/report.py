@@ -27,7 +27,8 @@ class Report:
     """The outcome of an import. With ``errors`` nothing was written.
 
     ``created`` counts the rows that made or changed something (with --check: that would), ``unchanged`` those that
-    were stored already; a row that stands twice in the file counts once. ``facts`` are what one kind of file adds.
+    were stored already; a row that stands twice in the file counts once. A refused file makes nothing: ``created`` is 0.
+    ``facts`` are what one kind of file adds.
     """
 
     created: int = 0
@@ -72,7 +73,7 @@ class Report:
         for findings in (self.warnings, self.errors):
             findings.sort(key=lambda finding: (finding.line is None, finding.line or 0))
         if self.errors:
-            self.facts = {}
+            self.created, self.facts = 0, {}
         return self
 
     def as_plain(self) -> dict[str, Any]:

@@ -316,8 +316,15 @@ def test_the_schema_asks_for_all_keys_explanation_first_and_verdict_last() -> No
     asked = response_format()
     assert asked["type"] == "json_schema"
     assert asked["json_schema"]["strict"] is True
-    assert asked["json_schema"]["schema"] is ANSWER_SCHEMA
+    assert asked["json_schema"]["schema"] == ANSWER_SCHEMA
     assert re.fullmatch("[a-zA-Z0-9_-]{1,64}", asked["json_schema"]["name"])
+
+
+def test_a_bound_on_texts_is_added_only_when_asked_for() -> None:
+    bounded = response_format(longest_text=300)["json_schema"]["schema"]["properties"]
+    assert bounded["explanation"] == {"type": "string", "maxLength": 300}
+    assert bounded["quotes"] == {"type": "array", "items": {"type": "string", "maxLength": 300}, "maxItems": 2}
+    assert "max" not in str(ANSWER_SCHEMA) + str(response_format())
 
 
 def test_the_instructions_name_the_same_keys_in_the_same_order() -> None:

@@ -116,6 +116,24 @@ def test_what_was_repaired_is_read_whole() -> None:
     assert reading.condition_absent is True
 
 
+@pytest.mark.parametrize(
+    "explanation",
+    [
+        'It says "no", meaning: never.',
+        'It says "yes" "no": both.',
+        'It says "stop", then "go"; both.',
+        '"No" and "never, ever".',
+        "It writes {a: 1} and [b].",
+        "Windows\nand: lines, too",
+    ],
+)
+def test_an_unescaped_quote_does_not_end_the_explanation(explanation: str) -> None:
+    raw = reply(explanation=explanation, quotes='["the nights",]')
+    reading = read_reply(raw, response_text=RESPONSE)
+    assert reading.explanation == explanation
+    assert (reading.verdict, reading.quotes_found) == (Verdict.MET, (True,))
+
+
 def test_escapes_are_read_also_in_what_was_repaired() -> None:
     raw = '{"explanation": "a\\n\\u00e9\\ud83d\\ude42 \\"b\\" c:\\\\d "e" f", "criteria_met": true}'
     assert read_reply(raw).explanation == 'a\né🙂 "b" c:\\d "e" f'
@@ -207,7 +225,8 @@ def test_a_verdict_that_contradicts_its_explanation_is_kept_as_given_and_flagged
         ("Nothing in it meets the criterion.", "false"),
         ("The response claims that the criterion is met.", "false"),
         ("It may seem that the criterion is not met, but it is.", "true"),
-        ("The first half meets the criterion. In all, the criterion is not met.", "true"),
+        ("One half meets the criterion. In all, the criterion is not met.", "true"),
+        ("One half meets the criterion. In all, the criterion is not met.", "false"),
         ("It does not mention alcohol.", "true"),
         ("It asks about sleep.", "false"),
         ("The criterion is not met.", "null"),

@@ -1,0 +1,119 @@
+"""Closing drafting, opening and closing rounds of many conversations at once: what would be done, and doing it.
+
+Each conversation is acted on by the same act as alone; one that refuses (nothing to close, nothing to vote on) is
+passed over and named, the others are done. All of it is one transaction.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from django.db import transaction
+
+from annotation.locks import share_study
+from annotation.models import Conversation, Round, Study, User
+from annotation.rounds import close_drafting, close_round, due_for_next_round, open_round
+from annotation.states import ConversationState
+from consilium.errors import RuleViolation
+
+
+class DraftingIsClosed(RuleViolation):
+    """Drafting is closed already for this conversation."""
+
+
+def _close_drafting(*, conversation: Conversation, by: User | None) -> None:
+    if not close_drafting(conversation=conversation, by=by):
+        raise DraftingIsClosed
+
+
+@dataclass(frozen=True, slots=True)
+class RoundAct:
+    """An act on a conversation: its name in an address, what a button says, and what was done."""
+
+    name: str
+    words: str
+    done: str
+    act: Callable[..., object]
+    consequence: str
+
+
+ROUND_ACTS = {
+    this.name: this
+    for this in (
+        RoundAct(
+            "close-drafting",
+            "Close drafting",
+            "Drafting is closed",
+            _close_drafting,
+            "Nobody adds a draft any more. Round 1 opens in the same moment, with all criteria that stand.",
+        ),
+        RoundAct(
+            "open-round",
+            "Open the next round",
+            "The next round is open",
+            open_round,
+            "What was revised, added or asked for comes to a vote again, blind, and what too few had judged.",
+        ),
+        RoundAct(
+            "close-round",
+            "Close the round",
+            "The round is closed and revealed",
+            close_round,
+            "The votes that there are get revealed and decided, for good. Whoever hasn't voted no longer can.",
+        ),
+    )
+}
+
+
+@dataclass(slots=True)
+class Done:
+    """What acting on many did: those acted on, and those passed over with the sentence why."""
+
+    acted_on: list[Conversation] = field(default_factory=list)
+    passed_over: list[tuple[Conversation, str]] = field(default_factory=list)
+
+
+def act_on_each(*, study: Study, conversations: Collection[Conversation], act: RoundAct, by: User | None) -> Done:
+    """Act on each conversation of the study; none that refuses stops the others."""
+    done = Done()
+    with transaction.atomic():
+        share_study(study.id)
+        for conversation in conversations:
+            conversation.study = study
+            try:
+                with transaction.atomic():
+                    act.act(conversation=conversation, by=by)
+            except RuleViolation as refusal:
+                done.passed_over.append((conversation, refusal.sentence))
+            else:
+                done.acted_on.append(conversation)
+    return done
+
+
+def would_act_on(*, study: Study, act: RoundAct, conversation_ids: Collection[UUID]) -> set[UUID]:
+    """Those of the conversations on which the act would find something to do now. Asked without any lock."""
+    chosen = Conversation.objects.own().filter(study=study, id__in=conversation_ids)
+    if act.name == "close-drafting":
+        return set(chosen.filter(drafting_closed_at=None).values_list("id", flat=True))
+    if act.name == "close-round":
+        return set(Round.objects.unsettled().filter(conversation__in=chosen).values_list("conversation_id", flat=True))
+    waiting = chosen.exclude(drafting_closed_at=None).exclude(rounds__revealed_at=None, rounds__isnull=False)
+    ids = set(waiting.values_list("id", flat=True))
+    used_up = set(
+        Round.objects.filter(conversation__in=ids, number__gte=study.policy.max_rounds).values_list(
+            "conversation_id", flat=True
+        )
+    )
+    due = due_for_next_round(ids - used_up, by_admin=True)
+    return {conversation_id for conversation_id, criteria in due.items() if criteria}
+
+
+def acts_for(state: str, *, is_drafting_open: bool, has_round_left: bool, is_unsettled: bool) -> list[RoundAct]:
+    """The acts that a conversation in this state offers."""
+    if state == ConversationState.VOTING:
+        return [ROUND_ACTS["close-round"]]
+    if is_drafting_open:
+        return [ROUND_ACTS["close-drafting"]]
+    if has_round_left and is_unsettled:
+        return [ROUND_ACTS["open-round"]]
+    return []

@@ -1,0 +1,132 @@
+"""Forms of the admin's pages: people, assignment, and the filter of the progress list."""
+
+import re
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from annotation.assigning import clinicians
+from annotation.models import Conversation, Role, Study, User
+from annotation.states import ConversationState
+
+LANGUAGE_TAG = re.compile(r"[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*")
+MOST_REVIEWERS = 100
+
+
+class TagsField(forms.CharField):
+    """Language tags (BCP 47), parted by commas or spaces."""
+
+    def clean(self, value: Any) -> list[str]:
+        tags = list(dict.fromkeys(tag for tag in re.split(r"[\s,;]+", super().clean(value) or "") if tag))
+        for tag in tags:
+            if not LANGUAGE_TAG.fullmatch(tag) or len(tag) > 35:
+                raise ValidationError(f"“{tag}” is no language tag. Write tags such as en, es-MX, zh-Hans.")
+        return tags
+
+
+class MemberForm(forms.Form):
+    """A person joins the study, or a member gets one more role."""
+
+    email = forms.EmailField(
+        label="E-mail",
+        max_length=254,
+        help_text="The person signs in with it, by a code sent there. No mail is sent now: tell them yourself.",
+        widget=forms.EmailInput(attrs={"autocomplete": "off"}),
+        error_messages={"invalid": "This is no e-mail address.", "required": "Give an e-mail address."},
+    )
+    name = forms.CharField(label="Name", max_length=200, required=False)
+    roles = forms.MultipleChoiceField(
+        label="Roles",
+        choices=[
+            (Role.CLINICIAN.value, "clinician: drafts, votes, judges responses"),
+            (Role.ADMIN.value, "admin: sets up, assigns, freezes"),
+            (Role.RESEARCHER.value, "researcher: grades, audits, exports"),
+        ],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one role."},
+    )
+    languages = TagsField(
+        label="Languages that the person reads",
+        required=False,
+        help_text="Tags such as en, es-MX, zh-Hans. None means all: such a person may get any conversation.",
+    )
+    country = forms.RegexField(
+        label="Country",
+        regex=r"^[A-Za-z]{2}$",
+        required=False,
+        help_text="Two letters, as MX.",
+        widget=forms.TextInput(attrs={"class": "short"}),
+        error_messages={"invalid": "A country is two letters, as MX."},
+    )
+    profession = forms.CharField(label="Profession", max_length=100, required=False)
+    speciality = forms.CharField(label="Speciality", max_length=100, required=False)
+
+
+class AssignForm(forms.Form):
+    """How many reviewers each conversation gets."""
+
+    reviewers = forms.IntegerField(
+        label="Reviewers a conversation",
+        min_value=1,
+        max_value=MOST_REVIEWERS,
+        help_text="Conversations that have fewer are filled up; nobody is taken away.",
+    )
+
+
+class AssignOneForm(forms.Form):
+    """One clinician for one conversation, by hand."""
+
+    reviewer = forms.ModelChoiceField(
+        queryset=User.objects.none(),
+        label="Assign by hand",
+        empty_label="Choose a clinician",
+        error_messages={
+            "required": "Choose a clinician.",
+            "invalid_choice": "This person can't be assigned here any more.",
+        },
+    )
+
+    def __init__(self, *args: Any, conversation: Conversation, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        taken = conversation.assignments.values("reviewer")
+        people = User.objects.filter(pk__in=[person.pk for person in clinicians(conversation.study)])
+        field = self.fields["reviewer"]
+        assert isinstance(field, forms.ModelChoiceField)
+        field.queryset = people.exclude(pk__in=taken).order_by("name", "email")
+
+    @property
+    def has_choices(self) -> bool:
+        field = self.fields["reviewer"]
+        assert isinstance(field, forms.ModelChoiceField)
+        return bool(field.queryset is not None and field.queryset.exists())
+
+
+class ProgressFilter(forms.Form):
+    """Which conversations the progress list shows."""
+
+    state = forms.ChoiceField(
+        label="State",
+        required=False,
+        choices=[
+            ("", "any"),
+            (ConversationState.DRAFTING.value, "drafting"),
+            (ConversationState.VOTING.value, "voting"),
+            (ConversationState.REVEALED.value, "revealed"),
+            ("out_of_reach", "out of reach"),
+        ],
+    )
+    reviewer = forms.ModelChoiceField(
+        queryset=User.objects.none(), label="Waits for", required=False, empty_label="anybody"
+    )
+    words = forms.CharField(
+        label="Id", required=False, max_length=200, widget=forms.TextInput(attrs={"type": "search"})
+    )
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["reviewer"]
+        assert isinstance(field, forms.ModelChoiceField)
+        field.queryset = User.objects.filter(pk__in=[person.pk for person in clinicians(study)]).order_by(
+            "name", "email"
+        )

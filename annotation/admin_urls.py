@@ -1,0 +1,20 @@
+"""Addresses of the admin's pages of a study: progress, members, assignment, policy."""
+
+from django.urls import URLPattern, path
+
+from annotation.views import assignment, members, policies, progress
+
+ADMIN = "studies/<slug:slug>/admin/"
+CONVERSATION = ADMIN + "conversations/<uuid:conversation_id>/"
+
+urlpatterns: list[URLPattern] = [
+    path(ADMIN, progress.show_progress, name="study_progress"),
+    path(ADMIN + "counts/", progress.show_counts, name="study_counts"),
+    path(ADMIN + "acts/<slug:act>/", progress.act_on_conversations, name="admin_act"),
+    path(ADMIN + "assign/", assignment.assign, name="study_assign"),
+    path(ADMIN + "members/", members.list_members, name="study_members"),
+    path(ADMIN + "members/<uuid:membership_id>/leave/", members.let_leave, name="member_leaves"),
+    path(ADMIN + "policy/", policies.show_policy, name="study_policy"),
+    path(CONVERSATION, assignment.show_conversation, name="admin_conversation"),
+    path(CONVERSATION + "reviewers/", assignment.assign_one, name="assign_one"),
+]

@@ -1,0 +1,171 @@
+"""The shape of what a clinician sends: a criterion, a vote, a comment. Rules stand with the acts, not here.
+
+Text is kept as it was typed; only the line ends that browsers send (CR LF) become LF.
+"""
+
+from typing import Any, cast
+from uuid import UUID
+
+from django import forms
+
+from annotation.models import ObjectionCategory, Revision, Study
+from annotation.weighing import UNWANTED, WANTED, Weight
+from consilium.templatetags.consilium_text import in_words
+
+LONGEST = 32_767
+
+
+class TypedText(forms.CharField):
+    """Several lines in any script: not trimmed, line ends as LF."""
+
+    def __init__(self, *, rows: int = 3, **facts: Any) -> None:
+        facts.setdefault("widget", forms.Textarea(attrs={"rows": rows, "dir": "auto"}))
+        super().__init__(strip=False, max_length=LONGEST, **facts)
+
+    def to_python(self, value: Any) -> str:
+        text = cast(str, super().to_python(value)).replace("\r\n", "\n").replace("\r", "\n")
+        return text if text.strip() else ""
+
+
+class PointsField(forms.IntegerField):
+    """Whole points from -10 to +10, not 0; a typed minus sign is as good as a hyphen."""
+
+    def __init__(self, **facts: Any) -> None:
+        facts.setdefault("error_messages", {}).update(
+            dict.fromkeys(("invalid", "min_value", "max_value"), "A weight is a whole number from −10 to +10, not 0.")
+        )
+        super().__init__(min_value=-10, max_value=10, step_size=1, **facts)
+
+    def to_python(self, value: Any) -> int | None:
+        if isinstance(value, str):
+            value = value.replace("\N{MINUS SIGN}", "-").strip()
+        return super().to_python(value)
+
+    def validate(self, value: Any) -> None:
+        super().validate(value)
+        if value == 0:
+            raise forms.ValidationError("A weight is a whole number from −10 to +10, not 0.")
+
+
+class CriterionForm(forms.Form):
+    """A new criterion, or a revision of one: text, weight, axis, why, and the turns that it is about."""
+
+    against = forms.UUIDField(required=False, widget=forms.HiddenInput)
+    answers = forms.UUIDField(required=False, widget=forms.HiddenInput)
+    text = TypedText(
+        label="Criterion",
+        help_text="One sentence, one claim, that somebody who has never met you can find true or not true of a reply.",
+        error_messages={"required": "A criterion says something.", "max_length": "At most 32,767 characters."},
+    )
+    weight = forms.TypedChoiceField(
+        label="How much it weighs",
+        coerce=int,
+        empty_value=None,
+        required=False,
+        choices=[(weight.points, weight.word) for weight in WANTED + UNWANTED],
+        widget=forms.RadioSelect,
+    )
+    points = PointsField(label="Or a number between", required=False)
+    axis = forms.ChoiceField(label="Axis", required=False)
+    rationale = TypedText(label="Why", rows=2, required=False, help_text="For the others on the panel.")
+    anchors = forms.TypedMultipleChoiceField(
+        label="Turns it is about", coerce=int, required=False, widget=forms.CheckboxSelectMultiple
+    )
+
+    def __init__(self, *args: Any, study: Study, turns: int, **facts: Any) -> None:
+        super().__init__(*args, **facts)
+        axes = [("", "No axis"), *((axis, in_words(axis)) for axis in study.axes)]
+        known = [axis for axis, _ in axes]
+        current = self.initial.get("axis", "")
+        if current not in known:
+            axes.append((current, in_words(current)))
+        cast(forms.ChoiceField, self.fields["axis"]).choices = axes
+        cast(forms.ChoiceField, self.fields["anchors"]).choices = [(turn, str(turn)) for turn in range(1, turns + 1)]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("points") is None and cleaned.get("weight") is None and "points" not in self.errors:
+            self.add_error("weight", "Choose how much it weighs.")
+        return cleaned
+
+    @property
+    def wanted(self) -> tuple[Weight, ...]:
+        return WANTED
+
+    @property
+    def unwanted(self) -> tuple[Weight, ...]:
+        return UNWANTED
+
+    @property
+    def chosen(self) -> str:
+        """The weight in words that is chosen now, as text."""
+        return str(self["weight"].value() or "")
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the acts of drafting take: a typed number goes before a word."""
+        data = self.cleaned_data
+        points = data["weight"] if data["points"] is None else data["points"]
+        return {
+            "text": data["text"],
+            "points": points,
+            "axis": data["axis"],
+            "rationale": data["rationale"],
+            "anchors": data["anchors"],
+        }
+
+
+def criterion_facts(revision: Revision) -> dict[str, Any]:
+    """A revision as the form's initial values."""
+    is_word = revision.points in {weight.points for weight in WANTED + UNWANTED}
+    return {
+        "against": revision.id,
+        "text": revision.text,
+        "weight": revision.points if is_word else None,
+        "points": None if is_word else revision.points,
+        "axis": revision.axis,
+        "rationale": revision.rationale,
+        "anchors": revision.anchors,
+    }
+
+
+class VoteForm(forms.Form):
+    """A weight (which is agreeing), abstaining or recusing, on the revision that was seen."""
+
+    seen = forms.UUIDField(widget=forms.HiddenInput)
+    points = PointsField(label="Another number", error_messages={"required": "Agreeing is weighing: choose a weight."})
+
+
+class WordingForm(VoteForm):
+    """Agreeing, with a wording that would say it better. It never blocks."""
+
+    points = PointsField(
+        label="Your weight",
+        error_messages={"required": "Agreeing is weighing: choose a weight."},
+        widget=forms.NumberInput(attrs={"class": "short"}),
+    )
+    better_wording = TypedText(
+        label="A better wording",
+        help_text="You agree, and the writers see this without your name after the reveal.",
+        error_messages={"required": "Write the wording, or agree with a weight above."},
+    )
+
+
+class ObjectionForm(VoteForm):
+    """An objection with its category and reason."""
+
+    category = forms.ChoiceField(
+        label="It is",
+        choices=ObjectionCategory,
+        widget=forms.RadioSelect,
+        error_messages={"required": "Choose what is wrong with it."},
+    )
+    reason = TypedText(
+        label="What is wrong, and what would mend it",
+        error_messages={"required": "Say why, so that the writers know what to mend."},
+    )
+
+
+class CommentForm(forms.Form):
+    criterion_id: UUID
+    text = TypedText(label="Your comment", rows=2, error_messages={"required": "A comment says something."})

@@ -1,0 +1,78 @@
+"""Discussion after a reveal: comments, another vote, nothing to add; and a criterion's history."""
+
+from http import HTTPStatus
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_POST
+
+from annotation.desk import find_criterion
+from annotation.discussing import add_comment, end_discussion, request_vote
+from annotation.forms import CommentForm
+from annotation.models import Criterion, Role
+from annotation.permissions import StudyRequest, find_conversation, study_page
+from annotation.views.desk import after_act, answer_desk, desk_context, open_desk
+from consilium.pages import wants_fragment
+
+
+@require_POST
+@study_page(Role.CLINICIAN)
+def comment(request: StudyRequest, criterion_id: UUID) -> HttpResponse:
+    """Say something about a criterion."""
+    criterion = find_criterion(request.user, request.study, criterion_id)
+    form = CommentForm(request.POST)
+    form.criterion_id = criterion.id
+    if not form.is_valid():
+        return _answer_criterion(request, criterion, comment_form=form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    add_comment(criterion=criterion, author=request.user, text=form.cleaned_data["text"])
+    return _answer_criterion(request, criterion, said="Your comment is there.")
+
+
+@require_POST
+@study_page(Role.CLINICIAN)
+def ask_for_vote(request: StudyRequest, criterion_id: UUID) -> HttpResponse:
+    """Ask for another vote on a criterion in the next round."""
+    criterion = find_criterion(request.user, request.study, criterion_id)
+    request_vote(criterion=criterion, by=request.user)
+    return _answer_criterion(request, criterion, said="It comes to a vote in the next round.")
+
+
+def _answer_criterion(
+    request: StudyRequest, criterion: Criterion, *, said: str = "", status: int = HTTPStatus.OK, **shown: Any
+) -> HttpResponse:
+    """The one criterion for htmx; else the desk where a form lacks something, or a redirect to the criterion."""
+    if not wants_fragment(request) and status == HTTPStatus.OK:
+        return after_act(request, criterion.conversation, criterion=criterion.id)
+    desk = open_desk(request, criterion.conversation)
+    desk.at = sheet = desk.sheet(criterion.id)
+    if not wants_fragment(request):
+        return answer_desk(request, desk, status=status, **shown)
+    context = desk_context(desk, said=said, sheet=sheet, **shown)
+    return render(request, "annotation/_discussed.html", context, status=status)
+
+
+@require_POST
+@study_page(Role.CLINICIAN)
+def end(request: StudyRequest, conversation_id: UUID) -> HttpResponse:
+    """Say that one has nothing to add to this discussion."""
+    conversation = find_conversation(request.user, request.study, conversation_id)
+    conversation.study = request.study
+    end_discussion(conversation=conversation, by=request.user)
+    return after_act(request, conversation, said="You have nothing to add here.")
+
+
+@study_page()
+def show_history(request: StudyRequest, criterion_id: UUID) -> HttpResponse:
+    """A criterion's revisions with what changed, and its revealed rounds."""
+    criterion = find_criterion(request.user, request.study, criterion_id)
+    desk = open_desk(request, criterion.conversation)
+    desk.at = sheet = desk.sheet(criterion.id)
+    revisions = list(criterion.revisions.select_related("answers_vote").order_by("number"))
+    steps = list(zip([None, *revisions], revisions, strict=False))
+    return render(
+        request,
+        "annotation/history.html",
+        {"desk": desk, "conversation": desk.conversation, "sheet": sheet, "steps": steps},
+    )

@@ -1,0 +1,160 @@
+"""Drafting: write, revise and withdraw criteria, and finish."""
+
+from http import HTTPStatus
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpResponse
+from django.views.decorators.http import require_POST
+
+from annotation.desk import Desk, Sheet, find_criterion, lay_out
+from annotation.discussing import accept_objection
+from annotation.drafting import (
+    StaleRevision,
+    draft_criterion,
+    finish_drafting,
+    resume_drafting,
+    revise_criterion,
+    withdraw_criterion,
+)
+from annotation.forms import CriterionForm
+from annotation.models import Criterion, Revision, Role, Vote
+from annotation.permissions import StudyRequest, find_conversation, study_page
+from annotation.views.desk import after_act, answer_desk, criterion_form, open_desk, turn_to
+from consilium.pages import respond_with_fragment
+
+
+@require_POST
+@study_page(Role.CLINICIAN)
+def draft(request: StudyRequest, conversation_id: UUID) -> HttpResponse:
+    """Write a new criterion: while drafting, or in the discussion."""
+    conversation = find_conversation(request.user, request.study, conversation_id)
+    desk = open_desk(request, conversation)
+    form = criterion_form(desk, data=request.POST)
+    if not form.is_valid():
+        turn_to(desk, {})
+        return answer_desk(request, desk, status=HTTPStatus.UNPROCESSABLE_ENTITY, new_form=form)
+    draft_criterion(conversation=conversation, writer=request.user, **form.facts)
+    return after_act(request, conversation, said="Saved.")
+
+
+def find_revision(criterion: Criterion, revision_id: UUID | None) -> Revision:
+    """A revision of the criterion; Http404 where it has no such one."""
+    found = Revision.objects.filter(criterion=criterion, pk=revision_id).first() if revision_id else None
+    if found is None:
+        raise Http404("This criterion has no such revision.")
+    return found
+
+
+@study_page(Role.CLINICIAN)
+def revise(request: StudyRequest, criterion_id: UUID) -> HttpResponse:
+    """Revise a criterion against the revision that was seen; a stale one comes back with both texts (409)."""
+    return _revise(request, find_criterion(request.user, request.study, criterion_id))
+
+
+@study_page(Role.CLINICIAN)
+def accept(request: StudyRequest, criterion_id: UUID, vote_id: UUID) -> HttpResponse:
+    """Accept an objection of a revealed round: a revision that answers it."""
+    criterion = find_criterion(request.user, request.study, criterion_id)
+    vote = Vote.objects.filter(
+        pk=vote_id, wording__criterion=criterion, choice=Vote.Choice.OBJECT, round__revealed_at__isnull=False
+    ).first()
+    if vote is None:
+        raise Http404("There is no such objection, or it isn't yours to see.")
+    return _revise(request, criterion, answers=vote)
+
+
+def _revise(request: StudyRequest, criterion: Criterion, *, answers: Vote | None = None) -> HttpResponse:
+    desk = open_desk(request, criterion.conversation)
+    sheet = desk.sheet(criterion.id)
+    assert sheet is not None
+    desk.at = sheet
+    if request.method != "POST":
+        return _show_form(request, desk, sheet, criterion_form(desk, sheet), answers=answers)
+    form = criterion_form(desk, sheet, data=request.POST)
+    if not form.is_valid():
+        return _show_form(request, desk, sheet, form, answers=answers, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    against = find_revision(criterion, form.cleaned_data["against"])
+    try:
+        _write_revision(request, criterion, against, form, answers)
+    except StaleRevision as stale:
+        return _show_stale(request, criterion, stale, form, against, answers)
+    return after_act(request, criterion.conversation, said="Saved.", criterion=criterion.id)
+
+
+def _write_revision(
+    request: StudyRequest, criterion: Criterion, against: Revision, form: CriterionForm, answers: Vote | None
+) -> Revision:
+    if answers is None:
+        return revise_criterion(criterion=criterion, against=against, by=request.user, **form.facts)
+    facts = form.facts
+    facts.pop("anchors")  # an accepted objection keeps the turns that were cited
+    return accept_objection(vote=answers, against=against, by=request.user, **facts)
+
+
+def _show_form(
+    request: StudyRequest, desk: Desk, sheet: Sheet, form: CriterionForm, *, status: int = HTTPStatus.OK, **shown: Any
+) -> HttpResponse:
+    context = {"desk": desk, "conversation": desk.conversation, "sheet": sheet, "form": form, **shown}
+    return respond_with_fragment(request, "annotation/revise.html", "annotation/_revision.html", context, status=status)
+
+
+def _show_stale(
+    request: StudyRequest,
+    criterion: Criterion,
+    stale: StaleRevision,
+    form: CriterionForm,
+    against: Revision,
+    answers: Vote | None,
+) -> HttpResponse:
+    """Both texts side by side, and the own one in a form again, now against what stands."""
+    desk = lay_out(reader=request.user, study=request.study, conversation=criterion.conversation)
+    sheet = desk.sheet(criterion.id)
+    if sheet is None:
+        raise stale
+    desk.at = sheet
+    kept = request.POST.copy()
+    kept["against"] = str(stale.current.id)
+    return _show_form(
+        request,
+        desk,
+        sheet,
+        criterion_form(desk, sheet, data=kept),
+        answers=answers,
+        stale=stale,
+        seen=against,
+        yours=form.cleaned_data["text"],
+        status=HTTPStatus.CONFLICT,
+    )
+
+
+@study_page(Role.CLINICIAN)
+def withdraw(request: StudyRequest, criterion_id: UUID) -> HttpResponse:
+    """Withdraw a criterion that one wrote, after a page that says what it means."""
+    criterion = find_criterion(request.user, request.study, criterion_id)
+    if request.method == "POST":
+        withdraw_criterion(criterion=criterion, by=request.user)
+        return after_act(request, criterion.conversation, said="Withdrawn.")
+    desk = open_desk(request, criterion.conversation)
+    desk.at = desk.sheet(criterion.id)
+    context = {"desk": desk, "conversation": desk.conversation, "sheet": desk.at}
+    return respond_with_fragment(request, "annotation/withdraw.html", "annotation/_withdrawal.html", context)
+
+
+@require_POST
+@study_page(Role.CLINICIAN)
+def finish(request: StudyRequest, conversation_id: UUID) -> HttpResponse:
+    """Say that one has finished drafting here."""
+    conversation = find_conversation(request.user, request.study, conversation_id)
+    finish_drafting(conversation=conversation, by=request.user)
+    conversation.refresh_from_db()
+    return after_act(request, conversation, said="You have finished drafting here.")
+
+
+@require_POST
+@study_page(Role.CLINICIAN)
+def resume(request: StudyRequest, conversation_id: UUID) -> HttpResponse:
+    """Take *finished* back while drafting is open."""
+    conversation = find_conversation(request.user, request.study, conversation_id)
+    resume_drafting(conversation=conversation, by=request.user)
+    return after_act(request, conversation, said="You are drafting again.")

@@ -1,0 +1,127 @@
+"""The entrance: my studies, a study's front page, its consent text and guidelines, the pause, and the demo's way in."""
+
+from http import HTTPStatus
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.auth import login
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from annotation.demo import demo_people, demo_study
+from annotation.joining import accept_consent, must_consent
+from annotation.models import Conversation, Membership, Role, User
+from annotation.permissions import StudyRequest, study_page
+from annotation.views.desk import as_uuid, desk_address
+from annotation.workload import Share, as_assigned, assigned_to, next_conversation, shares
+from consilium.pages import public_page, signed_in
+
+ROWS_A_PAGE = 50
+
+
+@require_GET
+@signed_in
+def my_studies(request: HttpRequest) -> HttpResponse:
+    """The studies that a person belongs to, with the roles there and one next thing each."""
+    assert isinstance(request.user, User)
+    memberships = list(
+        Membership.objects.filter(user=request.user, left_at=None).select_related("study").order_by("study__name")
+    )
+    found = shares(request.user, [membership.study for membership in memberships])
+    entries = [(membership, found.get(membership.study_id, Share())) for membership in memberships]
+    return render(request, "annotation/my_studies.html", {"entries": entries})
+
+
+@public_page
+def demo_sign_in(request: HttpRequest) -> HttpResponse:
+    """The demo's own way in, without a code: only where the demo is switched on."""
+    if not settings.DEMO:
+        raise Http404("There is no demo here.")
+    people = demo_people()
+    if request.method == "POST":
+        person = next((person for role, person in people if role == request.POST.get("role")), None)
+        if person is None:
+            raise Http404("The demo has nobody in this role.")
+        login(request, person, backend=settings.AUTHENTICATION_BACKENDS[0])
+        study = demo_study()
+        address = reverse("study", kwargs={"slug": study.slug}) if study else reverse("my_studies")
+        return HttpResponseRedirect(address, status=HTTPStatus.SEE_OTHER)
+    return render(request, "annotation/demo_sign_in.html", {"people": people})
+
+
+@require_GET
+@study_page(consent=False)
+def show_study(request: StudyRequest) -> HttpResponse:
+    """The study's front page: what to expect of its texts, whom to turn to, and the person's own part."""
+    share = shares(request.user, [request.study]).get(request.study.id, Share())
+    context = {"share": share, "must_consent": must_consent(request.study, request.user)}
+    return render(request, "annotation/study.html", context)
+
+
+@require_GET
+@study_page(Role.CLINICIAN)
+def go_on(request: StudyRequest) -> HttpResponse:
+    """Continue: to the conversation that waits and comes first, else to the list."""
+    conversation = next_conversation(request.user, request.study)
+    if conversation is None:
+        return redirect("study_conversations", slug=request.study.slug)
+    conversation.study = request.study
+    return redirect(desk_address(conversation))
+
+
+@study_page(consent=False)
+def consent(request: StudyRequest) -> HttpResponse:
+    """The consent text, and accepting it: its version and the time are kept."""
+    if request.method == "POST" and request.study.consent_text.strip():
+        accept_consent(study=request.study, person=request.user)
+        address = reverse("study", kwargs={"slug": request.study.slug})
+        return HttpResponseRedirect(address, status=HTTPStatus.SEE_OTHER)
+    accepted = request.user.consents.filter(study=request.study, text_version=request.study.consent_version).first()
+    return render(request, "annotation/consent.html", {"accepted": accepted})
+
+
+@require_GET
+@study_page(consent=False)
+def guidelines(request: StudyRequest) -> HttpResponse:
+    return render(request, "annotation/guidelines.html")
+
+
+@require_GET
+@study_page(consent=False)
+def pause(request: StudyRequest) -> HttpResponse:
+    """A page without any text of the study: whom to talk to, and a way back to where one was."""
+    conversation = _own_conversation(request, as_uuid(request.GET.get("from")))
+    back = desk_address(conversation) if conversation else ""
+    return render(request, "annotation/pause.html", {"back": back})
+
+
+def _own_conversation(request: StudyRequest, conversation_id: UUID | None) -> Conversation | None:
+    if conversation_id is None:
+        return None
+    return (
+        Conversation.objects.visible_to(request.user)
+        .filter(study=request.study, pk=conversation_id)
+        .select_related("study")
+        .first()
+    )
+
+
+@require_GET
+@study_page(Role.CLINICIAN)
+def list_conversations(request: StudyRequest) -> HttpResponse:
+    """The conversations assigned to a clinician, what waits first, with what is left in each."""
+    rows = assigned_to(request.user, [request.study])
+    page = Paginator(rows, ROWS_A_PAGE).get_page(request.GET.get("page"))
+    return render(
+        request,
+        "annotation/conversations.html",
+        {
+            "page": page,
+            "rows": as_assigned(page),
+            "share": shares(request.user, [request.study]).get(request.study.id, Share()),
+            "has_recused": "recused" in request.GET,
+        },
+    )

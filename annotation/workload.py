@@ -1,0 +1,204 @@
+"""What waits for a clinician: the conversations assigned, what is left in each, and which comes next.
+
+Only what the person did is counted here: own drafts, own votes, the own end of a discussion. What waits comes before
+what doesn't; there, what is due first, then what was begun, then the order of the file.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import models
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models.functions import Coalesce
+
+from annotation.models import (
+    Assignment,
+    Conversation,
+    Criterion,
+    Policy,
+    RevisionWriter,
+    Round,
+    RoundCriterion,
+    Study,
+    User,
+    Vote,
+)
+from annotation.states import ConversationState, CriterionState, with_conversation_state, with_criterion_state
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """One conversation assigned to a clinician: where it stands, and what that clinician has left in it."""
+
+    conversation: Conversation
+    state: str
+    is_drafting_closed: bool
+    is_finished: bool
+    drafts: int
+    to_vote: int
+    voted: int
+    unsettled: int
+    criteria: int
+    due_at: datetime | None
+    waits: bool
+
+    @property
+    def state_in_words(self) -> str:
+        if self.state == ConversationState.DRAFTING:
+            return "closed without a criterion" if self.is_drafting_closed else "drafting"
+        if self.state == ConversationState.VOTING:
+            return "voting"
+        return "in discussion" if self.unsettled else "settled"
+
+    @property
+    def left(self) -> str:
+        """What is left to do, or what the person waits for."""
+        if self.state == ConversationState.DRAFTING:
+            if self.is_drafting_closed:
+                return "nothing to vote on"
+            drafts = "no draft yet" if not self.drafts else "1 draft" if self.drafts == 1 else f"{self.drafts} drafts"
+            return f"finished, {drafts}" if self.is_finished else drafts
+        if self.state == ConversationState.VOTING:
+            if not self.to_vote:
+                return "all yours: others vote"
+            return f"{self.voted} of {self.to_vote} voted"
+        if not self.unsettled:
+            return "nothing left"
+        left = f"{self.unsettled} of {self.criteria} not settled"
+        return left if self.waits else f"{left}, you have nothing to add"
+
+
+def _count(rows: "QuerySet[Any, Any]", by: str) -> Coalesce:
+    counted = rows.order_by().values(by).annotate(number=Count("pk")).values("number")
+    return Coalesce(Subquery(counted, output_field=models.IntegerField()), Value(0))
+
+
+def _written_by(user: User, criterion: str) -> Exists:
+    """Whether a person is a writer of the criterion that ``criterion`` leads to (the rule of Criterion.writer_ids)."""
+    wording = "current_revision__wording_id" if criterion == "pk" else f"{criterion}__current_revision__wording_id"
+    return Exists(
+        RevisionWriter.objects.filter(writer=user).filter(
+            Q(revision__criterion=OuterRef(criterion)) & (Q(revision__number=1) | Q(revision=OuterRef(wording)))
+            | Q(revision__criterion__merged_into=OuterRef(criterion))
+        )
+    )
+
+
+def assigned_to(user: User, studies: Iterable[Study]) -> "QuerySet[Conversation, Any]":
+    """The conversations that a clinician reviews in these studies, what waits first. One query, however many.
+
+    Adds what ``Assigned`` holds.
+    """
+    mine = Assignment.objects.active().filter(reviewer=user, conversation=OuterRef("pk"))
+    covered = RoundCriterion.objects.filter(
+        ~_written_by(user, "criterion"),
+        round__conversation=OuterRef("pk"),
+        round__revealed_at=None,
+        criterion__withdrawn_at=None,
+        criterion__merged_into=None,
+    )
+    voted = Vote.objects.filter(
+        round=OuterRef("round"), wording=OuterRef("criterion__current_revision__wording_id"), reviewer=user
+    )
+    standing = Criterion.objects.standing().filter(conversation=OuterRef("pk"))
+    policy = Policy.objects.filter(study=OuterRef("study")).order_by("-version")
+    return (
+        with_conversation_state(Conversation.objects.own().filter(Exists(mine), study__in=list(studies)))
+        .annotate(
+            finished_at=Subquery(mine.values("finished_drafting_at")[:1]),
+            ended_round=Coalesce(Subquery(mine.values("ended_discussion_of")[:1]), Value(0)),
+            max_rounds=Subquery(policy.values("max_rounds")[:1]),
+            drafts=_count(standing.filter(_written_by(user, "pk")), "conversation"),
+            to_vote=_count(covered, "round__conversation"),
+            voted=_count(covered.filter(Exists(voted)), "round__conversation"),
+            unsettled=_count(with_criterion_state(standing).filter(Q(state=CriterionState.DISCUSSION)), "conversation"),
+            standing=_count(standing, "conversation"),
+        )
+        .annotate(
+            due_at=Case(
+                When(state=ConversationState.DRAFTING, drafting_closed_at=None, then=F("drafting_closes_at")),
+                When(
+                    state=ConversationState.VOTING,
+                    then=Subquery(
+                        Round.objects.unsettled().filter(conversation=OuterRef("pk")).values("closes_at")[:1]
+                    ),
+                ),
+                default=None,
+                output_field=models.DateTimeField(),
+            ),
+            waits=Case(
+                When(state=ConversationState.DRAFTING, drafting_closed_at=None, finished_at=None, then=Value(True)),
+                When(state=ConversationState.VOTING, voted__lt=F("to_vote"), then=Value(True)),
+                When(
+                    state=ConversationState.REVEALED,
+                    unsettled__gt=0,
+                    ended_round__lt=F("last_round"),
+                    last_round__lt=F("max_rounds"),
+                    then=Value(True),
+                ),
+                default=Value(False),
+                output_field=models.BooleanField(),
+            ),
+            is_begun=Case(
+                When(Q(state=ConversationState.DRAFTING, drafts__gt=0), then=Value(True)),
+                When(Q(state=ConversationState.VOTING, voted__gt=0), then=Value(True)),
+                default=Value(False),
+                output_field=models.BooleanField(),
+            ),
+        )
+        .order_by("-waits", F("due_at").asc(nulls_last=True), "-is_begun", "position", "id")
+    )
+
+
+def as_assigned(rows: Iterable[Any]) -> list[Assigned]:
+    """Rows of ``assigned_to``, as they are shown."""
+    return [
+        Assigned(
+            conversation=row,
+            state=row.state,
+            is_drafting_closed=row.drafting_closed_at is not None,
+            is_finished=row.finished_at is not None,
+            drafts=row.drafts,
+            to_vote=row.to_vote,
+            voted=row.voted,
+            unsettled=row.unsettled,
+            criteria=row.standing,
+            due_at=row.due_at,
+            waits=row.waits,
+        )
+        for row in rows
+    ]
+
+
+def next_conversation(user: User, study: Study, *, after: Conversation | None = None) -> Conversation | None:
+    """The conversation that waits for a clinician and comes first; not ``after``, which is the one just left."""
+    rows = assigned_to(user, [study]).filter(Q(waits=True))
+    if after is not None:
+        rows = rows.exclude(pk=after.pk)
+    return rows.first()
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How much of a clinician's part in a study waits: conversations assigned, and those with something left."""
+
+    assigned: int = 0
+    waiting: int = 0
+
+    @property
+    def done(self) -> int:
+        return self.assigned - self.waiting
+
+
+def shares(user: User, studies: Collection[Study]) -> dict[Any, Share]:
+    """A clinician's share in each study, by study id. One query."""
+    rows = (
+        assigned_to(user, studies)
+        .order_by()
+        .values("study_id")
+        .annotate(assigned=Count("pk"), waiting=Count("pk", filter=Q(waits=True)))
+        .values_list("study_id", "assigned", "waiting")
+    )
+    return {study_id: Share(assigned, waiting) for study_id, assigned, waiting in rows}

@@ -1,0 +1,89 @@
+// What every page with htmx does: prove the form's origin, put a refusal beside the act, keep the focus, say what changed.
+(() => {
+  "use strict";
+
+  const SENTENCES = {
+    403: "Your roles in this study don't include this. Nothing was changed.",
+    404: "This is no longer here. Load the page again; copy what you wrote first.",
+    413: "This is too large to be taken. Nothing was changed.",
+    429: "This was tried very often in a short time. Please wait a few minutes.",
+    other: "Something here broke. What you wrote is still on this page: try once more in a minute.",
+    unreachable: "The site can't be reached. What you wrote is still on this page: try once more when you are connected.",
+  };
+
+  const say = (sentence) => {
+    const place = document.getElementById("announcements");
+    if (!place || !sentence) return;
+    place.textContent = "";
+    setTimeout(() => { place.textContent = sentence; }, 50); // a change that a screen reader hears
+  };
+
+  // A refusal stands in the nearest place that its form keeps for it, else at the top of the page.
+  const placeFor = (element) => {
+    const near = element && element.closest("form, section, article, .pane, .panel, .criterion");
+    return (near && near.querySelector("[data-refusals]")) || document.getElementById("refusals");
+  };
+
+  const refuse = (element, sentence) => {
+    const place = placeFor(element);
+    const notice = document.createElement("p");
+    const strong = document.createElement("strong");
+    notice.className = "notice refusal";
+    notice.setAttribute("role", "alert");
+    strong.textContent = "▲ Not done. ";
+    notice.append(strong, sentence);
+    place.replaceChildren(notice);
+    place.scrollIntoView({ block: "nearest" });
+  };
+
+  document.addEventListener("htmx:configRequest", (event) => {
+    const token = document.querySelector('meta[name="csrf-token"]');
+    if (token && event.detail.verb !== "get") event.detail.headers["X-CSRFToken"] = token.content;
+  });
+
+  let focused = null;
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const { xhr } = event.detail;
+    if ([401, 409].includes(xhr.status) && /^\s*<p class="notice refusal" data-refusal[ >]/.test(xhr.responseText)) {
+      const place = placeFor(event.detail.requestConfig.elt);
+      event.detail.target = place;
+      event.detail.swapOverride = "innerHTML";
+      setTimeout(() => place.scrollIntoView({ block: "nearest" }), 0);
+    } else if (xhr.status < 400) {
+      document.querySelectorAll("#refusals, [data-refusals]").forEach((place) => place.replaceChildren());
+    }
+    const active = document.activeElement;
+    focused = active && active !== document.body && event.detail.target.contains(active)
+      ? { id: active.id, name: active.name, value: active.value, key: active.dataset.key, target: event.detail.target.id }
+      : null;
+  });
+
+  // The element that had the focus is gone with the swap: its successor takes it, else the fragment itself.
+  document.addEventListener("htmx:afterSettle", (event) => {
+    const swapped = event.detail.elt;
+    const announced = swapped.matches("[data-says]") ? swapped : swapped.querySelector("[data-says]");
+    if (announced) say(announced.dataset.says);
+    if (!focused || (document.activeElement && document.activeElement !== document.body)) return;
+    const within = document.getElementById(focused.target) || swapped;
+    const wanted = within.querySelector("[data-focus]")
+      || (focused.id && document.getElementById(focused.id))
+      || (focused.key && within.querySelector(`[data-key="${CSS.escape(focused.key)}"]`))
+      || (focused.name && [...within.querySelectorAll(`[name="${CSS.escape(focused.name)}"]`)]
+        .find((element) => element.value === focused.value));
+    if (wanted) {
+      wanted.focus({ preventScroll: true });
+    } else {
+      if (!within.hasAttribute("tabindex")) within.setAttribute("tabindex", "-1");
+      within.focus({ preventScroll: true });
+    }
+    focused = null;
+  });
+
+  document.addEventListener("htmx:responseError", (event) => {
+    const { status } = event.detail.xhr;
+    refuse(event.detail.elt, SENTENCES[status] || SENTENCES.other);
+  });
+  for (const name of ["htmx:sendError", "htmx:timeout"]) {
+    document.addEventListener(name, (event) => refuse(event.detail.elt, SENTENCES.unreachable));
+  }
+})();

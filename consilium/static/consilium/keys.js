@@ -1,0 +1,86 @@
+// One key beside each act: an element with data-key="4" is pressed by that key. Keys rest while somebody types, while a
+// key is held down, and while a word is being composed; "?" lists them; they can be switched off, and stay off.
+(() => {
+  "use strict";
+
+  const REMEMBERED = "consilium-keys";
+  const TYPING = 'input:not([type="button"], [type="submit"], [type="checkbox"], [type="radio"]), textarea, select, [contenteditable]';
+  const dialog = document.getElementById("keys");
+
+  const areOff = () => {
+    try { return localStorage.getItem(REMEMBERED) === "off"; } catch { return false; }
+  };
+  const remember = (off) => {
+    try { localStorage.setItem(REMEMBERED, off ? "off" : "on"); } catch { /* a browser that keeps nothing */ }
+  };
+
+  // Digits by their place (French keyboards have them under Shift), letters by their place where the script isn't Latin.
+  const keyOf = (event) => {
+    const digit = /^(?:Digit|Numpad)([0-9])$/.exec(event.code);
+    if (digit) return digit[1];
+    const letter = /^Key([A-Z])$/.exec(event.code);
+    return letter && !/^[\x20-\x7e]$/.test(event.key) ? letter[1].toLowerCase() : event.key.toLowerCase();
+  };
+
+  const shown = (element) => !element.disabled && element.checkVisibility();
+  const keyed = () => [...document.querySelectorAll("[data-key]")].filter(shown);
+  const nameOf = (element) => element.dataset.keyName || element.getAttribute("aria-label")
+    || [...element.childNodes].filter((node) => node.nodeName !== "KBD").map((node) => node.textContent.trim())
+      .filter(Boolean).join(", ");
+
+  const list = () => {
+    const place = dialog.querySelector("[data-keys-list]");
+    place.replaceChildren(...keyed().flatMap((element) => {
+      const key = document.createElement("kbd");
+      const name = document.createElement("span");
+      key.textContent = element.dataset.key.toUpperCase();
+      name.textContent = nameOf(element);
+      return [key, name];
+    }));
+    if (!place.childElementCount) place.textContent = "No keys here.";
+  };
+
+  const showSwitch = () => {
+    const button = dialog.querySelector("[data-switches-keys]");
+    button.textContent = areOff() ? "Switch keys on" : "Switch keys off";
+    document.documentElement.toggleAttribute("data-keys-off", areOff());
+  };
+
+  const open = () => {
+    list();
+    showSwitch();
+    if (!dialog.open) dialog.showModal();
+  };
+
+  document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.repeat || event.isComposing || event.keyCode === 229) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!(event.target instanceof Element) || event.target.closest(TYPING) || document.querySelector("dialog[open]")) return;
+    if (event.key === "?" || event.key === "؟") {
+      event.preventDefault();
+      open();
+      return;
+    }
+    if (areOff()) return;
+    const pressed = keyOf(event);
+    const wanted = keyed().find((element) => element.dataset.key.toLowerCase() === pressed);
+    if (!wanted) return;
+    event.preventDefault();
+    wanted.focus({ preventScroll: true });
+    wanted.click();
+  });
+
+  document.addEventListener("click", (event) => {
+    if (!(event.target instanceof Element)) return;
+    if (event.target.closest("[data-opens-keys]")) open();
+    if (event.target.closest("[data-switches-keys]")) {
+      remember(!areOff());
+      showSwitch();
+    }
+  });
+
+  showSwitch();
+  if (document.querySelector("[data-key]")) {
+    document.querySelectorAll("[data-opens-keys]").forEach((button) => { button.hidden = false; });
+  }
+})();

@@ -1,0 +1,128 @@
+"""How texts are shown: Markdown of guidelines, differences by word, points with their sign, names of languages.
+
+What people wrote is always escaped or cleaned; a filter that returns HTML says how.
+"""
+
+import re
+from difflib import SequenceMatcher
+
+import nh3
+from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language_info
+from markdown_it import MarkdownIt
+
+register = template.Library()
+
+MINUS = "\N{MINUS SIGN}"
+ALLOWED_TAGS = {
+    *("p", "br", "hr", "h2", "h3", "h4", "strong", "em", "s", "code", "pre", "blockquote"),
+    *("ul", "ol", "li", "a", "table", "thead", "tbody", "tr", "th", "td"),
+}
+RIGHT_TO_LEFT = {"ar", "arc", "ckb", "dv", "fa", "he", "ks", "nqo", "ps", "sd", "syr", "ug", "ur", "yi"}
+RIGHT_TO_LEFT_SCRIPTS = {"adlm", "arab", "hebr", "nkoo", "rohg", "syrc", "thaa"}
+SPEAKERS = {
+    "adult": "Adult",
+    "teen": "Teenager",
+    "caregiver": "Caregiver",
+    "clinician": "Clinician",
+}
+ACUITY_MARKS = {"emergent": "◆", "high_acuity": "▲", "non_acute": "○"}
+
+_markdown = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+
+
+@register.filter
+def markdown(text: str) -> SafeString:
+    """Markdown as HTML: raw HTML in it is escaped, headings begin at the second level, the rest is cleaned by nh3."""
+    rendered = re.sub(r"<(/?)h([1-6])>", lambda m: f"<{m[1]}h{min(int(m[2]) + 1, 4)}>", _markdown.render(text or ""))
+    return mark_safe(
+        nh3.clean(rendered, tags=ALLOWED_TAGS, attributes={"a": {"href"}}, url_schemes={"https", "mailto"})
+    )
+
+
+def _words(text: str) -> list[str]:
+    """Words and the white space and marks between them. Scripts without spaces are compared by character."""
+    return re.findall(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]|\w+|\s+|[^\w\s]", text)
+
+
+@register.filter
+def diff_words(old: str, new: str) -> SafeString:
+    """What became of ``old`` in ``new``, by word: removed in <del>, added in <ins>, each escaped and said aloud."""
+    before, after = _words(old or ""), _words(new or "")
+    parts = []
+    for act, old_from, old_to, new_from, new_to in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        removed, added = "".join(before[old_from:old_to]), "".join(after[new_from:new_to])
+        if act == "equal":
+            parts.append(format_html("{}", added))
+            continue
+        if removed:
+            parts.append(format_html('<del><span class="visually-hidden">removed: </span>{}</del>', removed))
+        if added:
+            parts.append(format_html('<ins><span class="visually-hidden">added: </span>{}</ins>', added))
+    return format_html_join("", "{}", ((part,) for part in parts))
+
+
+@register.filter
+def signed(points: int | None) -> str:
+    """Points with their sign: +6, −8 (a minus sign, not a hyphen); an empty string for none."""
+    if points is None:
+        return ""
+    return f"+{points}" if points > 0 else f"{MINUS}{abs(points)}" if points < 0 else "0"
+
+
+@register.filter
+def language_name(tag: str | None) -> str:
+    """The English name of a BCP 47 tag, else the tag itself; unknown is said."""
+    if not tag:
+        return "Language not known"
+    for length in range(len(parts := tag.split("-")), 0, -1):
+        try:
+            name: str = get_language_info("-".join(parts[:length]).lower())["name"]
+        except KeyError:
+            continue
+        return name if length == len(parts) else f"{name} ({tag})"
+    return tag
+
+
+@register.filter
+def language_direction(tag: str | None) -> str:
+    """The direction of a BCP 47 tag's script: rtl or ltr; auto where the language is not known."""
+    if not tag:
+        return "auto"
+    first, *rest = tag.lower().split("-")
+    scripts = [part for part in rest if len(part) == 4 and part.isalpha()]
+    if scripts:
+        return "rtl" if scripts[0] in RIGHT_TO_LEFT_SCRIPTS else "ltr"
+    return "rtl" if first in RIGHT_TO_LEFT else "ltr"
+
+
+@register.filter
+def speaker(role: str, user_profile: str | None) -> str:
+    """Who speaks in a turn, in words: the user by profile where it is known."""
+    if role == "assistant":
+        return "Assistant"
+    if role == "system":
+        return "Instructions to the assistant"
+    return SPEAKERS.get(user_profile or "", "Person")
+
+
+@register.filter
+def acuity_mark(acuity: str | None) -> str:
+    """A mark beside the word of an acuity, never in its place."""
+    return ACUITY_MARKS.get(acuity or "", "")
+
+
+@register.filter
+def in_words(name: str) -> str:
+    """An axis or a category as words: "communication_and_writing" becomes "Communication and writing"."""
+    words = name.replace("_", " ").strip()
+    return words[:1].upper() + words[1:]
+
+
+@register.filter
+def shortened(text: str, words: int) -> str:
+    """The first so many words of a text for a list; ends in an ellipsis where something was left away."""
+    parts = text.split()
+    return text if len(parts) <= words else " ".join(parts[:words]) + " …"

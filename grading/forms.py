@@ -1,0 +1,77 @@
+"""What the grading pages take."""
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+
+from annotation.models import Study
+from grading.models import Grader, ReviewerVerdict
+from rubrics.models import RubricVersion
+
+
+class UploadForm(forms.Form):
+    """A file of responses or of reviewer verdicts, checked first or taken in."""
+
+    kind = forms.ChoiceField(
+        label="What it holds",
+        choices=[("responses", "Responses"), ("verdicts", "Reviewer verdicts")],
+        widget=forms.RadioSelect,
+        initial="responses",
+    )
+    file = forms.FileField(label="File", help_text="JSONL, CSV or XLSX, told by its content.")
+
+
+class GraderForm(forms.Form):
+    """A grader to register: any OpenAI-compatible server."""
+
+    name = forms.CharField(max_length=100, help_text="As runs and reports will call it.")
+    base_url = forms.CharField(
+        label="Address",
+        max_length=500,
+        help_text="Of an OpenAI-compatible server, with its path: http://127.0.0.1:8080/v1",
+        widget=forms.TextInput(attrs={"dir": "ltr", "inputmode": "url", "spellcheck": "false"}),
+    )
+    model = forms.CharField(max_length=200, widget=forms.TextInput(attrs={"dir": "ltr", "spellcheck": "false"}))
+    api_key_variable = forms.ChoiceField(
+        label="Key",
+        required=False,
+        help_text="The environment variable that holds the key. Only those that the settings list can be chosen.",
+    )
+    concurrency = forms.IntegerField(
+        label="Calls at once",
+        min_value=1,
+        max_value=1000,
+        initial=8,
+        help_text="At most, over all workers.",
+        widget=forms.NumberInput(attrs={"class": "short"}),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["api_key_variable"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [("", "None"), *((name, name) for name in settings.GRADER_KEY_VARIABLES)]
+
+
+class RunForm(forms.Form):
+    """A version and a grader to run it with."""
+
+    version = forms.ModelChoiceField(RubricVersion.objects.none(), empty_label=None)
+    grader = forms.ModelChoiceField(Grader.objects.none(), empty_label=None)
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        version, grader = self.fields["version"], self.fields["grader"]
+        assert isinstance(version, forms.ModelChoiceField)
+        assert isinstance(grader, forms.ModelChoiceField)
+        version.queryset = RubricVersion.objects.filter(study=study).order_by("kind", "-number", "name")
+        grader.queryset = Grader.objects.filter(study=study).order_by("name")
+
+
+class VerdictForm(forms.Form):
+    """A clinician's verdict on one pair."""
+
+    criterion = forms.UUIDField(widget=forms.HiddenInput)
+    verdict = forms.ChoiceField(choices=ReviewerVerdict.Verdict.choices)
+    comment = forms.CharField(required=False, max_length=5000, widget=forms.Textarea(attrs={"rows": 2}))

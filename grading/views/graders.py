@@ -1,0 +1,40 @@
+"""Graders: what was registered, and registering another."""
+
+from django.contrib import messages
+from django.db.models import Count
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from annotation.models import Role
+from annotation.permissions import StudyRequest, study_page
+from consilium.errors import RuleViolation
+from grading.forms import GraderForm
+from grading.graders import register_grader
+from grading.models import Grader
+
+
+@study_page(Role.RESEARCHER, Role.ADMIN)
+def graders(request: StudyRequest) -> HttpResponse:
+    """The study's graders."""
+    return render(request, "grading/graders.html", {"graders": _graders(request), "form": GraderForm()})
+
+
+def _graders(request: StudyRequest) -> object:
+    return Grader.objects.filter(study=request.study).annotate(number_of_runs=Count("runs")).order_by("name")
+
+
+@study_page(Role.RESEARCHER)
+def register(request: StudyRequest) -> HttpResponse:
+    """Register a grader."""
+    if request.method != "POST":
+        return redirect("study_graders", slug=request.study.slug)
+    form = GraderForm(request.POST)
+    if form.is_valid():
+        try:
+            grader = register_grader(study=request.study, by=request.user, on_page=True, **form.cleaned_data)
+        except RuleViolation as refusal:
+            form.add_error(None, refusal.sentence)
+        else:
+            messages.success(request, f"{grader.name} is registered.")
+            return redirect("study_graders", slug=request.study.slug)
+    return render(request, "grading/graders.html", {"graders": _graders(request), "form": form}, status=422)
