@@ -31,6 +31,7 @@ from annotation.revealing import writers_of
 from annotation.rounds import due_for_next_round
 from annotation.states import CriterionState, with_criterion_state
 from annotation.tallies import Tally, tallies_of, vote_in_words
+from annotation.unsent import unsent_texts
 from annotation.weighing import Weight, ladder, weight_in_words
 
 Mode = Literal["drafting", "nothing", "voting", "discussion", "reading"]
@@ -56,6 +57,7 @@ class Sheet:
     is_asked_by_you: bool = False
     consensus_points: int | None = None
     prefilled: bool = False
+    unsent_comment: str = ""
 
     @property
     def id(self) -> UUID:
@@ -148,6 +150,7 @@ class Desk:
     rounds: list[Round]
     sheets: list[Sheet]
     at: Sheet | None = None
+    unsent: dict[str, dict[str, list[str]]] = field(default_factory=dict)
 
     @property
     def open_round(self) -> Round | None:
@@ -211,6 +214,15 @@ class Desk:
         return [sheet for sheet in self.standing if not sheet.is_settled]
 
     @property
+    def open_matters(self) -> list[Sheet]:
+        """What the discussion is about: what is not settled, and what is asked to be voted on again."""
+        return [sheet for sheet in self.standing if not sheet.is_settled or sheet.is_due]
+
+    @property
+    def closed_matters(self) -> list[Sheet]:
+        return [sheet for sheet in self.standing if sheet.is_settled and not sheet.is_due]
+
+    @property
     def due(self) -> list[Sheet]:
         return [sheet for sheet in self.standing if sheet.is_due]
 
@@ -221,6 +233,11 @@ class Desk:
     @property
     def has_another_round(self) -> bool:
         return self.last_number < self.policy.max_rounds
+
+    @property
+    def may_revise(self) -> bool:
+        """Whether a revision could still come to a vote: in the discussion, before the last round."""
+        return self.mode == "discussion" and self.has_another_round
 
     @property
     def has_ended(self) -> bool:
@@ -283,6 +300,8 @@ def lay_out(*, reader: User, study: Study, conversation: Conversation) -> Desk:
         for row in rows
     ]
     desk = Desk(study, reader, conversation, policy, assignment, rounds, sheets)
+    if assignment:
+        desk.unsent = unsent_texts(reader, conversation)
     _add_past(desk)
     if desk.open_round:
         _add_open_round(desk, desk.open_round)
@@ -323,6 +342,8 @@ def _add_discussion(desk: Desk) -> None:
         Comment.objects.filter(criterion__in=list(by_id)).select_related("author").order_by("created_at", "id")
     ):
         by_id[comment.criterion_id].comments.append(comment)
+    for sheet in desk.sheets:
+        sheet.unsent_comment = desk.unsent.get(f"comment-{sheet.id}", {}).get("text", [""])[-1]
     last = desk.rounds[-1]
     for criterion_id in VoteRequest.objects.filter(after_round=last, asked_by=desk.reader).values_list(
         "criterion_id", flat=True

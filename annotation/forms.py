@@ -47,7 +47,13 @@ class PointsField(forms.IntegerField):
             raise forms.ValidationError("A weight is a whole number from −10 to +10, not 0.")
 
 
-class CriterionForm(forms.Form):
+class KeptForm(forms.Form):
+    """A form whose texts are kept as they are typed; ``is_kept`` where some were kept before."""
+
+    is_kept = False
+
+
+class CriterionForm(KeptForm):
     """A new criterion, or a revision of one: text, weight, axis, why, and the turns that it is about."""
 
     against = forms.UUIDField(required=False, widget=forms.HiddenInput)
@@ -129,7 +135,7 @@ def criterion_facts(revision: Revision) -> dict[str, Any]:
     }
 
 
-class VoteForm(forms.Form):
+class VoteForm(KeptForm):
     """A weight (which is agreeing), abstaining or recusing, on the revision that was seen."""
 
     seen = forms.UUIDField(widget=forms.HiddenInput)

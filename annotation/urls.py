@@ -20,6 +20,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(CONVERSATION, desk.show_desk, name="desk"),
     path(CONVERSATION + "rounds/", desk.show_rounds, name="rounds"),
     path(CONVERSATION + "recuse/", desk.recuse, name="recuse"),
+    path(CONVERSATION + "unsent/", desk.keep, name="keep_unsent"),
     path(CONVERSATION + "drafts/", drafting.draft, name="draft"),
     path(CONVERSATION + "finished/", drafting.finish, name="finish_drafting"),
     path(CONVERSATION + "drafting-again/", drafting.resume, name="resume_drafting"),

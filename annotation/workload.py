@@ -24,6 +24,7 @@ from annotation.models import (
     Study,
     User,
     Vote,
+    VoteRequest,
 )
 from annotation.states import ConversationState, CriterionState, with_conversation_state, with_criterion_state
 
@@ -41,6 +42,7 @@ class Assigned:
     voted: int
     unsettled: int
     criteria: int
+    is_asked: bool
     due_at: datetime | None
     waits: bool
 
@@ -50,7 +52,7 @@ class Assigned:
             return "closed without a criterion" if self.is_drafting_closed else "drafting"
         if self.state == ConversationState.VOTING:
             return "voting"
-        return "in discussion" if self.unsettled else "settled"
+        return "in discussion" if self.unsettled or self.is_asked else "settled"
 
     @property
     def left(self) -> str:
@@ -64,9 +66,9 @@ class Assigned:
             if not self.to_vote:
                 return "all yours: others vote"
             return f"{self.voted} of {self.to_vote} voted"
-        if not self.unsettled:
+        if not self.unsettled and not self.is_asked:
             return "nothing left"
-        left = f"{self.unsettled} of {self.criteria} not settled"
+        left = f"{self.unsettled} of {self.criteria} not settled" if self.unsettled else "another vote is asked for"
         return left if self.waits else f"{left}, you have nothing to add"
 
 
@@ -115,6 +117,11 @@ def assigned_to(user: User, studies: Iterable[Study]) -> "QuerySet[Conversation,
             voted=_count(covered.filter(Exists(voted)), "round__conversation"),
             unsettled=_count(with_criterion_state(standing).filter(Q(state=CriterionState.DISCUSSION)), "conversation"),
             standing=_count(standing, "conversation"),
+            is_asked=Exists(
+                VoteRequest.objects.filter(
+                    after_round__conversation=OuterRef("pk"), after_round__number=OuterRef("last_round")
+                )
+            ),
         )
         .annotate(
             due_at=Case(
@@ -132,8 +139,8 @@ def assigned_to(user: User, studies: Iterable[Study]) -> "QuerySet[Conversation,
                 When(state=ConversationState.DRAFTING, drafting_closed_at=None, finished_at=None, then=Value(True)),
                 When(state=ConversationState.VOTING, voted__lt=F("to_vote"), then=Value(True)),
                 When(
+                    Q(unsettled__gt=0) | Q(is_asked=True),
                     state=ConversationState.REVEALED,
-                    unsettled__gt=0,
                     ended_round__lt=F("last_round"),
                     last_round__lt=F("max_rounds"),
                     then=Value(True),
@@ -165,6 +172,7 @@ def as_assigned(rows: Iterable[Any]) -> list[Assigned]:
             voted=row.voted,
             unsettled=row.unsettled,
             criteria=row.standing,
+            is_asked=row.is_asked,
             due_at=row.due_at,
             waits=row.waits,
         )

@@ -112,6 +112,8 @@ TEMPLATES = [
 ]
 
 AUTH_USER_MODEL = "annotation.User"
+# The address is unique in any letter case: a constraint on lower(email), which the check does not see.
+SILENCED_SYSTEM_CHECKS = ["auth.W004"]
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 LOGIN_URL = "account_request_login_code"
 LOGIN_REDIRECT_URL = "my_studies"

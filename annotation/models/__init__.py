@@ -13,6 +13,7 @@ from annotation.models.rounds import (
     VoteRequest,
 )
 from annotation.models.studies import DEFAULT_AXES, Drafting, Policy, Study, TextClass, Weights
+from annotation.models.unsent import UnsentText
 
 __all__ = [
     "DEFAULT_AXES",
@@ -36,6 +37,7 @@ __all__ = [
     "Scale",
     "Study",
     "TextClass",
+    "UnsentText",
     "User",
     "UserProfile",
     "Vote",

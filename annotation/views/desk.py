@@ -4,22 +4,35 @@ htmx gets the side that changes, one element; a browser without JavaScript gets 
 says the same.
 """
 
+import json
+import re
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.core.exceptions import BadRequest
+from django.forms import Textarea
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.views.decorators.http import require_POST
 
 from annotation.assigning import recuse_from_conversation
 from annotation.desk import Desk, Sheet, lay_out
-from annotation.forms import CriterionForm, ObjectionForm, VoteForm, WordingForm, criterion_facts
+from annotation.forms import CriterionForm, KeptForm, ObjectionForm, VoteForm, WordingForm, criterion_facts
 from annotation.models import Conversation, Role, User
 from annotation.permissions import StudyRequest, find_conversation, study_page
+from annotation.unsent import keep_unsent
 from annotation.workload import next_conversation, shares
 from consilium.pages import wants_fragment
+
+AnyForm = TypeVar("AnyForm", bound=KeptForm)
+KEPT_FIELDS = {
+    *("text", "weight", "points", "axis", "rationale", "anchors", "against"),
+    *("better_wording", "category", "reason"),
+}
+PLACE = re.compile(r"draft|(revise|accept|object|wording|comment)-[0-9a-f-]{36}")
 
 
 def desk_address(conversation: Conversation, *, side: bool = False, **query: object) -> str:
@@ -28,19 +41,44 @@ def desk_address(conversation: Conversation, *, side: bool = False, **query: obj
     return address + (f"?{urlencode(query)}" if query else "") + ("#work" if side else "")
 
 
-def criterion_form(desk: Desk, sheet: Sheet | None = None, data: Any = None, **initial: Any) -> CriterionForm:
+def criterion_form(desk: Desk, sheet: Sheet | None = None, data: Any = None, place: str = "") -> CriterionForm:
     """The form for a new criterion, or for a revision of ``sheet``."""
+    place = place or (f"revise-{sheet.id}" if sheet else "draft")
     facts = criterion_facts(sheet.revision) if sheet else {}
     if sheet and not sheet.shows_points:
         # a reviewer who may revise without having seen the author's weight gives the own
         facts |= {"weight": None, "points": None}
-    return CriterionForm(
+    form = CriterionForm(
         data,
         study=desk.study,
         turns=len(desk.conversation.messages),
-        initial=facts | initial,
+        initial=facts | unsent_values(desk, place),
         auto_id=f"criterion-{sheet.id if sheet else 'new'}-%s",
     )
+    return keep_typing(form, desk, place)
+
+
+def unsent_values(desk: Desk, place: str) -> dict[str, Any]:
+    """What the person typed into a form and did not send, as its initial values."""
+    kept = desk.unsent.get(place, {})
+    return {name: values if name == "anchors" else values[-1] for name, values in kept.items() if values}
+
+
+def keep_typing(form: AnyForm, desk: Desk, place: str) -> AnyForm:
+    """Let the form's texts be kept as they are typed."""
+    address = reverse("keep_unsent", kwargs={"slug": desk.study.slug, "conversation_id": desk.conversation.id})
+    for field in form.fields.values():
+        if isinstance(field.widget, Textarea):
+            field.widget.attrs |= {
+                "hx-post": address,
+                "hx-trigger": "input changed delay:1s",
+                "hx-include": "closest form",
+                "hx-vals": json.dumps({"place": place}),
+                "hx-target": "next .kept",
+                "hx-swap": "innerHTML",
+            }
+    form.is_kept = place in desk.unsent
+    return form
 
 
 def vote_forms(desk: Desk) -> dict[str, Any]:
@@ -53,10 +91,17 @@ def vote_forms(desk: Desk) -> dict[str, Any]:
     given = sheet.given if sheet.given is not None else sheet.preset
     wording = vote.better_wording if vote and vote.better_wording else sheet.revision.text
     objected = {"category": vote.category, "reason": vote.reason} if vote and vote.category else {}
+    typed_wording, typed_objection = (unsent_values(desk, f"{kind}-{sheet.id}") for kind in ("wording", "object"))
+    wording_form = WordingForm(
+        initial={"points": given, "better_wording": wording} | typed_wording | seen, auto_id="wording-%s"
+    )
+    objection_form = ObjectionForm(initial=objected | typed_objection | seen, auto_id="objection-%s")
     return {
         "vote_form": VoteForm(initial=seen | {"points": sheet.between}, auto_id="vote-%s"),
-        "wording_form": WordingForm(initial=seen | {"points": given, "better_wording": wording}, auto_id="wording-%s"),
-        "objection_form": ObjectionForm(initial=seen | objected, auto_id="objection-%s"),
+        "wording_form": keep_typing(wording_form, desk, f"wording-{sheet.id}"),
+        "objection_form": keep_typing(objection_form, desk, f"object-{sheet.id}"),
+        "is_wording_begun": bool(typed_wording) and not sheet.vote,
+        "is_objection_begun": bool(typed_objection) and not sheet.vote,
     }
 
 
@@ -145,3 +190,16 @@ def recuse(request: StudyRequest, conversation_id: UUID) -> HttpResponse:
         address = reverse("study_conversations", kwargs={"slug": request.study.slug})
         return HttpResponseRedirect(f"{address}?recused=1", status=HTTPStatus.SEE_OTHER)
     return render(request, "annotation/recuse.html", {"conversation": conversation})
+
+
+@require_POST
+@study_page(Role.CLINICIAN)
+def keep(request: StudyRequest, conversation_id: UUID) -> HttpResponse:
+    """Keep what is being typed into one form of the desk, for its writer alone."""
+    conversation = find_conversation(request.user, request.study, conversation_id)
+    fields = {name: request.POST.getlist(name) for name in KEPT_FIELDS if name in request.POST}
+    place = request.POST.get("place", "")
+    if not PLACE.fullmatch(place):
+        raise BadRequest("This form is none of a conversation's.")
+    keep_unsent(person=request.user, conversation=conversation, place=place, fields=fields)
+    return HttpResponse("Kept as you type, not sent yet.", content_type="text/plain; charset=utf-8")

@@ -13,6 +13,7 @@ from annotation.discussing import add_comment, end_discussion, request_vote
 from annotation.forms import CommentForm
 from annotation.models import Criterion, Role
 from annotation.permissions import StudyRequest, find_conversation, study_page
+from annotation.unsent import purge_unsent
 from annotation.views.desk import after_act, answer_desk, desk_context, open_desk
 from consilium.pages import wants_fragment
 
@@ -27,6 +28,7 @@ def comment(request: StudyRequest, criterion_id: UUID) -> HttpResponse:
     if not form.is_valid():
         return _answer_criterion(request, criterion, comment_form=form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     add_comment(criterion=criterion, author=request.user, text=form.cleaned_data["text"])
+    purge_unsent(person=request.user, conversation=criterion.conversation, place=f"comment-{criterion.id}")
     return _answer_criterion(request, criterion, said="Your comment is there.")
 
 
@@ -49,7 +51,7 @@ def _answer_criterion(
     desk.at = sheet = desk.sheet(criterion.id)
     if not wants_fragment(request):
         return answer_desk(request, desk, status=status, **shown)
-    context = desk_context(desk, said=said, sheet=sheet, **shown)
+    context = desk_context(desk, said_here=said, sheet=sheet, **shown)
     return render(request, "annotation/_discussed.html", context, status=status)
 
 

@@ -20,6 +20,7 @@ from annotation.drafting import (
 from annotation.forms import CriterionForm
 from annotation.models import Criterion, Revision, Role, Vote
 from annotation.permissions import StudyRequest, find_conversation, study_page
+from annotation.unsent import purge_unsent
 from annotation.views.desk import after_act, answer_desk, criterion_form, open_desk, turn_to
 from consilium.pages import respond_with_fragment
 
@@ -35,6 +36,7 @@ def draft(request: StudyRequest, conversation_id: UUID) -> HttpResponse:
         turn_to(desk, {})
         return answer_desk(request, desk, status=HTTPStatus.UNPROCESSABLE_ENTITY, new_form=form)
     draft_criterion(conversation=conversation, writer=request.user, **form.facts)
+    purge_unsent(person=request.user, conversation=conversation, place="draft")
     return after_act(request, conversation, said="Saved.")
 
 
@@ -69,9 +71,10 @@ def _revise(request: StudyRequest, criterion: Criterion, *, answers: Vote | None
     sheet = desk.sheet(criterion.id)
     assert sheet is not None
     desk.at = sheet
+    place = f"accept-{answers.id}" if answers else f"revise-{sheet.id}"
     if request.method != "POST":
-        return _show_form(request, desk, sheet, criterion_form(desk, sheet), answers=answers)
-    form = criterion_form(desk, sheet, data=request.POST)
+        return _show_form(request, desk, sheet, criterion_form(desk, sheet, place=place), answers=answers)
+    form = criterion_form(desk, sheet, data=request.POST, place=place)
     if not form.is_valid():
         return _show_form(request, desk, sheet, form, answers=answers, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     against = find_revision(criterion, form.cleaned_data["against"])
@@ -79,6 +82,7 @@ def _revise(request: StudyRequest, criterion: Criterion, *, answers: Vote | None
         _write_revision(request, criterion, against, form, answers)
     except StaleRevision as stale:
         return _show_stale(request, criterion, stale, form, against, answers)
+    purge_unsent(person=request.user, conversation=criterion.conversation, place=place)
     return after_act(request, criterion.conversation, said="Saved.", criterion=criterion.id)
 
 

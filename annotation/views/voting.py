@@ -12,6 +12,7 @@ from annotation.drafting import StaleRevision
 from annotation.forms import ObjectionForm, VoteForm, WordingForm
 from annotation.models import Criterion, Revision, Role, Vote
 from annotation.permissions import StudyRequest, study_page
+from annotation.unsent import purge_unsent
 from annotation.views.desk import after_act, answer_desk, open_desk
 from annotation.views.drafting import find_revision
 from annotation.voting import Ballot, cast_vote, take_back_vote
@@ -41,6 +42,7 @@ def vote(request: StudyRequest, criterion_id: UUID) -> HttpResponse:
         cast_vote(criterion=criterion, seen=seen, reviewer=request.user, ballot=_ballot(act, form.cleaned_data))
     except StaleRevision as stale:
         return _answer_stale(request, criterion, stale, seen, name, kind)
+    purge_unsent(person=request.user, conversation=criterion.conversation, place=f"{act}-{criterion.id}")
     return after_act(request, criterion.conversation, said="Saved.", after=criterion.id)
 
 

@@ -8,9 +8,9 @@ from difflib import SequenceMatcher
 
 import nh3
 from django import template
+from django.conf.locale import LANG_INFO
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import get_language_info
 from markdown_it import MarkdownIt
 
 register = template.Library()
@@ -77,12 +77,14 @@ def language_name(tag: str | None) -> str:
     """The English name of a BCP 47 tag, else the tag itself; unknown is said."""
     if not tag:
         return "Language not known"
-    for length in range(len(parts := tag.split("-")), 0, -1):
-        try:
-            name: str = get_language_info("-".join(parts[:length]).lower())["name"]
-        except KeyError:
-            continue
-        return name if length == len(parts) else f"{name} ({tag})"
+    parts = tag.split("-")
+    for length in range(len(parts), 0, -1):
+        known = LANG_INFO.get("-".join(parts[:length]).lower(), {})
+        if "fallback" in known:
+            known = LANG_INFO[known["fallback"][0]]
+        if "name" in known:
+            name: str = known["name"]
+            return name if length == len(parts) else f"{name} ({tag})"
     return tag
 
 

@@ -18,9 +18,7 @@ from consilium.plain_forms import PlainForm
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = [ROOT / app / "templates" for app in ("consilium", "annotation", "rubrics", "grading")]
-TEMPLATES = sorted(
-    (path, path.relative_to(folder).as_posix()) for folder in FOLDERS for path in folder.rglob("*.html")
-)
+TEMPLATES = sorted((path, path.relative_to(folder).as_posix()) for folder in FOLDERS for path in folder.rglob("*.html"))
 
 
 def names(pair: object) -> str:
@@ -71,11 +69,13 @@ def test_a_turn_is_numbered_escaped_and_turned_by_its_own_script() -> None:
         language="ar",
         cited={2},
     )
-    assert 'id="turn-1"' in html and 'id="turn-2"' in html
+    assert 'id="turn-1"' in html
+    assert 'id="turn-2"' in html
     assert 'dir="auto" lang="ar"' in html
     assert "&lt;b&gt;مرحبا&lt;/b&gt;\n&amp; more</div>" in html
     assert html.index("Teenager") < html.index("مرحبا") < html.index("Assistant")
-    assert html.count("cited</span>") == 1 and html.index("cited</span>") > html.index("Assistant")
+    assert html.count("cited</span>") == 1
+    assert html.index("cited</span>") > html.index("Assistant")
 
 
 def test_an_empty_message_is_said_to_be_empty() -> None:
@@ -84,7 +84,8 @@ def test_an_empty_message_is_said_to_be_empty() -> None:
 
 def test_an_unknown_writer_is_a_person_and_never_a_guess() -> None:
     html = turns([{"role": "user", "content": "Hi"}], user_profile=None)
-    assert "Person" in html and "Adult" not in html
+    assert "Person" in html
+    assert "Adult" not in html
 
 
 def facts(**known: Any) -> str:
@@ -145,7 +146,8 @@ def test_pages_of_a_list_keep_its_filters() -> None:
     page = Paginator(range(50), 20).page(2)
     html = render_to_string("_pagination.html", {"page": page, "what": "criteria", "request": request}, request)
     assert "21 to 40 of 50 criteria" in html
-    assert 'href="?state=voting&amp;page=1"' in html and 'href="?state=voting&amp;page=3"' in html
+    assert 'href="?state=voting&amp;page=1"' in html
+    assert 'href="?state=voting&amp;page=3"' in html
 
 
 def test_a_list_of_one_page_has_no_pages() -> None:
@@ -157,7 +159,8 @@ def test_a_list_of_one_page_has_no_pages() -> None:
 def test_pages_for_what_goes_wrong_need_no_request(name: str) -> None:
     """Django renders some of them with no context at all."""
     html = engines["django"].get_template(name).render({}, None)
-    assert '<html lang="en" dir="ltr">' in html and "<h1>" in html
+    assert '<html lang="en" dir="ltr">' in html
+    assert "<h1>" in html
 
 
 def test_the_sentence_of_a_missing_page_is_shown_but_not_a_programmer_s() -> None:

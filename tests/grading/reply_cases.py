@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from grading.replies import Reading, Verdict
 from grading.replies import UnscoredReason as Reason
-from grading.replies import Verdict
 
 MET, NOT_MET, CANNOT_ASSESS = Verdict.MET, Verdict.NOT_MET, Verdict.CANNOT_ASSESS
 DIFFER = Reason.CONTRADICTORY_VERDICTS
@@ -17,6 +17,17 @@ class Case:
     raw: str | bytes
     right: Verdict | Reason
     finish_reason: str | None = "stop"
+
+
+def is_consistent(reading: Reading) -> bool:
+    """Met or not met without a reason, cannot assess with its own, or no verdict with another reason."""
+    match reading.verdict:
+        case Verdict.MET | Verdict.NOT_MET:
+            return reading.unscored_reason is None and reading.read_as != ""
+        case Verdict.CANNOT_ASSESS:
+            return reading.unscored_reason is Reason.CANNOT_ASSESS
+        case _:
+            return reading.unscored_reason not in {None, Reason.CANNOT_ASSESS}
 
 
 def _answer(verdict: str = "true", explanation: str = "It asks about sleep.") -> str:

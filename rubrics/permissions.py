@@ -1,0 +1,75 @@
+"""Who may read what of the criteria that a version takes or leaves.
+
+Blindness binds persons, not roles: an admin or a researcher who also reviews a conversation reads there what a
+reviewer reads. While drafting is open (policy: alone) that is the own drafts, and until a criterion's first reveal
+(policy: own weights) not its author's points.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.http import Http404
+
+from annotation.models import Assignment, Criterion, Drafting, Study, User
+from annotation.permissions import find_conversation, sees_points, visible_criteria
+from annotation.revealing import writers_of
+from rubrics.finding import NoSuchVersion, find_version
+from rubrics.models import RubricVersion
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """The ids of criteria whose text, and of those whose points, a person may not read now."""
+
+    texts: frozenset[UUID] = frozenset()
+    points: frozenset[UUID] = frozenset()
+
+
+def hidden_from(user: User, study: Study, criterion_ids: Collection[UUID]) -> Hidden:
+    """What of these criteria of a study, on a page for those who oversee it, this person may not read.
+
+    A fixed number of queries; one for who reviews nothing.
+    """
+    reviewing = set(
+        Assignment.objects.filter(conversation__study=study, reviewer=user).values_list("conversation_id", flat=True)
+    )
+    if not reviewing or not criterion_ids:
+        return Hidden()
+    criteria = list(
+        Criterion.objects.filter(study=study, id__in=criterion_ids, conversation__in=reviewing)
+        .select_related("current_revision", "conversation", "study")
+        .defer("conversation__messages", "conversation__extra", "current_revision__text")
+    )
+    points = {criterion.id for criterion in criteria} - sees_points(user, criteria)
+    if study.policy.drafting != Drafting.ALONE:
+        return Hidden(points=frozenset(points))
+    drafts = [criterion for criterion in criteria if criterion.conversation.drafting_closed_at is None]
+    writers = writers_of(drafts)
+    return Hidden(
+        texts=frozenset(draft.id for draft in drafts if user.id not in writers[draft.id]),
+        points=frozenset(points),
+    )
+
+
+def find_version_of(study: Study, address: str) -> RubricVersion:
+    """The study's version by its number or name, for a page or the API; Http404 else."""
+    try:
+        return find_version(study, address)
+    except NoSuchVersion as missing:
+        raise Http404(missing.sentence) from missing
+
+
+def find_readable_criterion(user: User, study: Study, criterion_id: UUID) -> Criterion:
+    """A criterion of the study that the person may read now; Http404 else."""
+    criterion = (
+        Criterion.objects.filter(study=study, pk=criterion_id, conversation__undone_at=None)
+        .select_related("conversation", "current_revision", "study")
+        .first()
+    )
+    if criterion is None:
+        raise Http404("There is no such criterion, or it isn't yours to see.")
+    conversation = find_conversation(user, study, criterion.conversation_id)
+    if criterion.id not in {each.id for each in visible_criteria(user, conversation)}:
+        raise Http404("There is no such criterion, or it isn't yours to see.")
+    return criterion
