@@ -97,7 +97,8 @@ def would_act_on(*, study: Study, act: RoundAct, conversation_ids: Collection[UU
         return set(chosen.filter(drafting_closed_at=None).values_list("id", flat=True))
     if act.name == "close-round":
         return set(Round.objects.unsettled().filter(conversation__in=chosen).values_list("conversation_id", flat=True))
-    waiting = chosen.exclude(drafting_closed_at=None).exclude(rounds__revealed_at=None, rounds__isnull=False)
+    voting = Round.objects.unsettled().filter(conversation__in=chosen).values("conversation")
+    waiting = chosen.exclude(drafting_closed_at=None).exclude(id__in=voting)
     ids = set(waiting.values_list("id", flat=True))
     used_up = set(
         Round.objects.filter(conversation__in=ids, number__gte=study.policy.max_rounds).values_list(

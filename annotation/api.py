@@ -12,10 +12,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.api_access import StudyView, checked
+from annotation.acting_on_many import ROUND_ACTS
+from annotation.api_access import PagedView, StudyView, checked
 from annotation.api_shapes import (
+    AssignedShape,
     AssignInput,
     CommentInput,
+    CommentShape,
     ConversationShape,
     CriterionShape,
     DraftInput,
@@ -24,15 +27,16 @@ from annotation.api_shapes import (
     VoteInput,
     VoteShape,
     WholeConversationShape,
+    WholeStudyShape,
 )
 from annotation.assigning import assign_reviewers, recuse_from_conversation
+from annotation.desk import find_criterion
 from annotation.discussing import add_comment, end_discussion, request_vote
 from annotation.drafting import draft_criterion, finish_drafting, revise_criterion, withdraw_criterion
-from annotation.models import Conversation, Criterion, Membership, Revision, Role, Study, User, Vote
+from annotation.models import Comment, Conversation, Criterion, Membership, Revision, Role, Round, Study, User, Vote
 from annotation.models.rounds import RoundIsRevealed
 from annotation.permissions import oversees, sees_points, visible_criteria
 from annotation.revealing import writers_of
-from annotation.rounds import close_drafting, close_round, open_round
 from annotation.states import count_states, with_conversation_state, with_criterion_state
 from annotation.voting import Ballot, cast_vote, take_back_vote
 
@@ -57,14 +61,14 @@ class Studies(APIView):
 class OneStudy(StudyView):
     """A study, and for admins and researchers its conversations and criteria by state."""
 
-    @extend_schema(operation_id="studies_retrieve", responses=StudyShape)
+    @extend_schema(operation_id="studies_retrieve", responses=WholeStudyShape)
     def get(self, request: Request, slug: str) -> Response:
-        answer = StudyShape(self.study, context={"roles": {self.study.id: self.membership.roles}}).data
         progress = count_states(self.study) if oversees(self.membership) else None
-        return Response({**answer, "progress": progress})
+        context = {"roles": {self.study.id: self.membership.roles}, "progress": progress}
+        return Response(WholeStudyShape(self.study, context=context).data)
 
 
-class Conversations(StudyView):
+class Conversations(PagedView):
     """The conversations that you may see: all for admins and researchers, those assigned for clinicians."""
 
     @extend_schema(operation_id="conversations_list", responses=ConversationShape(many=True))
@@ -119,17 +123,7 @@ class CriterionView(StudyView):
     roles_for = {"POST": (Role.CLINICIAN,), "DELETE": (Role.CLINICIAN,)}
 
     def find_criterion(self, criterion_id: UUID) -> Criterion:
-        criterion = (
-            Criterion.objects.select_related("conversation__study", "study", "current_revision")
-            .filter(study=self.study, pk=criterion_id)
-            .first()
-        )
-        if criterion is None:
-            raise Http404("There is no such criterion, or it isn't yours to see.")
-        conversation = self.find_conversation(criterion.conversation_id)
-        if criterion.id not in {each.id for each in visible_criteria(self.person, conversation)}:
-            raise Http404("There is no such criterion, or it isn't yours to see.")
-        return criterion
+        return find_criterion(self.person, self.study, criterion_id)
 
 
 class OneCriterion(CriterionView):
@@ -161,7 +155,15 @@ def find_revision(criterion: Criterion, revision_id: UUID) -> Revision:
 
 
 class Comments(CriterionView):
-    """POST says something about a criterion in the discussion after a reveal."""
+    """What was said about a criterion, between rounds only; POST says something in the discussion."""
+
+    @extend_schema(operation_id="comments_list", responses=CommentShape(many=True))
+    def get(self, request: Request, slug: str, criterion_id: UUID) -> Response:
+        criterion = self.find_criterion(criterion_id)
+        is_open = Round.objects.unsettled().filter(conversation=criterion.conversation_id).exists()
+        rows = Comment.objects.none() if is_open else criterion.comments.select_related("author")
+        context = {"reader": self.person.id, "with_names": self.study.policy.names_shown_after_reveal}
+        return Response(CommentShape(rows.order_by("created_at", "id"), many=True, context=context).data)
 
     @extend_schema(operation_id="comments_create", request=CommentInput, responses={201: CommentInput})
     def post(self, request: Request, slug: str, criterion_id: UUID) -> Response:
@@ -181,7 +183,7 @@ class VoteRequests(CriterionView):
         return Response(status=status.HTTP_201_CREATED)
 
 
-class Votes(CriterionView):
+class Votes(CriterionView, PagedView):
     """A conversation's votes: your own while a round is open, all after its reveal. POST casts or changes yours."""
 
     @extend_schema(operation_id="votes_list", responses=VoteShape(many=True))
@@ -192,14 +194,9 @@ class Votes(CriterionView):
             .filter(
                 Q(reviewer=self.person) | Q(RoundIsRevealed("round__revealed_at", "round__closes_at")),
             )
-            .select_related("round", "wording", "reviewer")
+            .select_related("round__policy", "wording", "reviewer")
         )
-        return self.page(
-            rows,
-            VoteShape,
-            reader=self.person.id,
-            with_names=self.study.policy.names_shown_after_reveal,
-        )
+        return self.page(rows, VoteShape, reader=self.person.id)
 
     @extend_schema(operation_id="votes_cast", request=VoteInput, responses={201: VoteShape})
     def post(self, request: Request, slug: str, conversation_id: UUID) -> Response:
@@ -210,7 +207,7 @@ class Votes(CriterionView):
         seen = find_revision(criterion, facts.pop("seen"))
         ballot = Ballot(Vote.Choice(facts.pop("choice")), **facts)
         vote = cast_vote(criterion=criterion, seen=seen, reviewer=self.person, ballot=ballot)
-        context = {"reader": self.person.id, "with_names": False}
+        context = {"reader": self.person.id}
         return Response(VoteShape(vote, context=context).data, status=status.HTTP_201_CREATED)
 
 
@@ -243,11 +240,10 @@ class AdminAct(StudyView):
     """What an admin does to a conversation: close drafting, open the next round, close the open one."""
 
     roles_for = {"POST": (Role.ADMIN,)}
-    acts = {"close-drafting": close_drafting, "open-round": open_round, "close-round": close_round}
 
     @extend_schema(operation_id="conversations_admin_act", request=None, responses={204: None})
     def post(self, request: Request, slug: str, conversation_id: UUID, act: str) -> Response:
-        self.acts[act](conversation=self.find_conversation(conversation_id), by=self.person)
+        ROUND_ACTS[act].act(conversation=self.find_conversation(conversation_id), by=self.person)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -256,7 +252,7 @@ class Assignments(StudyView):
 
     roles_for = {"POST": (Role.ADMIN,)}
 
-    @extend_schema(operation_id="assignments_create", request=AssignInput, responses={200: AssignInput})
+    @extend_schema(operation_id="assignments_create", request=AssignInput, responses={200: AssignedShape})
     def post(self, request: Request, slug: str) -> Response:
         result = assign_reviewers(study=self.study, **checked(AssignInput(data=request.data)))
         return Response(

@@ -31,7 +31,6 @@ class StudyView(APIView):
     """A view below /api/v1/studies/<slug>/. ``roles_for`` names the roles that a method needs; none: any member."""
 
     permission_classes = [IsAuthenticated]
-    pagination = ByRandomId
     roles_for: ClassVar[dict[str, tuple[str, ...]]] = {}
     study: Study
     membership: Membership
@@ -54,9 +53,15 @@ class StudyView(APIView):
 
     def page(self, rows: "QuerySet[Any]", serializer: "type[BaseSerializer[Any]]", **context: Any) -> Response:
         """One page of rows, each as ``serializer`` says it."""
-        paginator = self.pagination()
+        paginator = ByRandomId()
         found = paginator.paginate_queryset(rows, self.request, view=self)
         return paginator.get_paginated_response(serializer(found, many=True, context=context).data)
+
+
+class PagedView(StudyView):
+    """A view whose list comes in pages (``page``), and is described so in the API's schema."""
+
+    pagination_class = ByRandomId
 
 
 def checked(serializer: "BaseSerializer[Any]") -> dict[str, Any]:

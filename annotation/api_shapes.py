@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotation.models import Conversation, Criterion, ObjectionCategory, Revision, Study, Vote
+from annotation.models import Comment, Conversation, Criterion, ObjectionCategory, Revision, Study, Vote
 
 
 class StudyShape(serializers.ModelSerializer[Study]):
@@ -17,6 +18,27 @@ class StudyShape(serializers.ModelSerializer[Study]):
     def get_roles(self, study: Study) -> list[str]:
         roles: list[str] = self.context["roles"][study.id]
         return roles
+
+
+class ProgressShape(serializers.Serializer[Any]):
+    """How many conversations and criteria are in each state."""
+
+    conversations = serializers.DictField(child=serializers.IntegerField())
+    criteria = serializers.DictField(child=serializers.IntegerField())
+
+
+class WholeStudyShape(StudyShape):
+    """A study. ``progress`` is null for those who don't oversee it."""
+
+    progress = serializers.SerializerMethodField()
+
+    class Meta(StudyShape.Meta):
+        fields = [*StudyShape.Meta.fields, "progress"]
+
+    @extend_schema_field(ProgressShape(allow_null=True))
+    def get_progress(self, study: Study) -> dict[str, dict[str, int]] | None:
+        progress: dict[str, dict[str, int]] | None = self.context["progress"]
+        return progress
 
 
 class ConversationShape(serializers.ModelSerializer[Conversation]):
@@ -154,7 +176,9 @@ class VoteShape(serializers.ModelSerializer[Vote]):
         return bool(vote.reviewer_id == self.context["reader"])
 
     def get_reviewer(self, vote: Vote) -> str | None:
-        return vote.reviewer.email if self.context["with_names"] or self.get_is_yours(vote) else None
+        policy = vote.round.policy  # the one that the reveal applied; a later one names nobody in hindsight
+        is_named = policy is not None and policy.names_shown_after_reveal
+        return vote.reviewer.email if is_named or self.get_is_yours(vote) else None
 
     def get_is_imported(self, vote: Vote) -> bool:
         return vote.imported_from_id is not None
@@ -164,8 +188,32 @@ class CommentInput(serializers.Serializer[Any]):
     text = serializers.CharField(trim_whitespace=False)
 
 
+class CommentShape(serializers.ModelSerializer[Comment]):
+    """A comment, named only where the policy says so."""
+
+    is_yours = serializers.SerializerMethodField()
+    author = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Comment
+        fields = ["text", "is_yours", "author", "created_at"]
+
+    def get_is_yours(self, comment: Comment) -> bool:
+        return bool(comment.author_id == self.context["reader"])
+
+    def get_author(self, comment: Comment) -> str | None:
+        return comment.author.email if self.context["with_names"] or self.get_is_yours(comment) else None
+
+
 class AssignInput(serializers.Serializer[Any]):
     reviewers = serializers.IntegerField(min_value=1, allow_null=True, default=None)
+
+
+class AssignedShape(serializers.Serializer[Any]):
+    assigned = serializers.IntegerField()
+    out_of_reach = serializers.ListField(
+        child=serializers.CharField(), help_text="Ids of conversations as in the file."
+    )
 
 
 class FileInput(serializers.Serializer[Any]):

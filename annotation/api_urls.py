@@ -5,6 +5,7 @@ from django.urls import path, re_path
 from annotation import api
 
 CONVERSATION = "studies/<slug:slug>/conversations/<uuid:conversation_id>/"
+UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 CRITERION = "studies/<slug:slug>/criteria/<uuid:criterion_id>/"
 
 urlpatterns = [
@@ -20,13 +21,13 @@ urlpatterns = [
     path(CRITERION + "vote-requests/", api.VoteRequests.as_view(), name="api_vote_requests"),
     path(CRITERION + "vote/", api.OwnVote.as_view(), name="api_own_vote"),
     re_path(
-        r"^studies/(?P<slug>[-\w]+)/conversations/(?P<conversation_id>[0-9a-f-]{36})/"
+        rf"^studies/(?P<slug>[-\w]+)/conversations/(?P<conversation_id>{UUID})/"
         r"(?P<act>finish-drafting|end-discussion|recuse)/$",
         api.ReviewerAct.as_view(),
         name="api_reviewer_act",
     ),
     re_path(
-        r"^studies/(?P<slug>[-\w]+)/conversations/(?P<conversation_id>[0-9a-f-]{36})/"
+        rf"^studies/(?P<slug>[-\w]+)/conversations/(?P<conversation_id>{UUID})/"
         r"(?P<act>close-drafting|open-round|close-round)/$",
         api.AdminAct.as_view(),
         name="api_admin_act",

@@ -66,8 +66,18 @@ class Child:
     Its output is read in whole lines, kept in a file, and its last lines are remembered.
     """
 
-    def __init__(self, name: str, command: Sequence[str], *, env: Mapping[str, str], log: Path) -> None:
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        log: Path,
+        answers_in_json: bool = False,
+    ) -> None:
         self.name = name
+        self.answers_in_json = answers_in_json
+        self.is_heard = False
         self.command = list(command)
         self.env = dict(env)
         self.log = log
@@ -76,7 +86,9 @@ class Child:
         self._unfinished = b""
 
     def start(self) -> None:
-        """Start it; output of an earlier start of the same child stays in the file."""
+        """Start it, or start it again; the file goes on then."""
+        if self.process is None:
+            self.log.write_bytes(b"")
         self.last_lines.clear()
         self._unfinished = b""
         self.process = subprocess.Popen(

@@ -174,6 +174,10 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 
 GRADER_KEY_VARIABLES = read_list("GRADER_KEY_VARIABLES")
 """Names of environment variables whose value a page may use as an endpoint's key; no other name is accepted."""
+GRADER_HTTP_HOSTS = [host.lower() for host in read_list("GRADER_HTTP_HOSTS")]
+"""Hosts other than this machine whose endpoints may be reached by plain http."""
+GRADER_CALL_SECONDS = read_whole_number("GRADER_CALL_SECONDS", 300) or 300
+"""How long a call to an endpoint may take in all before it counts as unanswered."""
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -200,7 +204,18 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
 }
 
-PROCRASTINATE_WORKER_DEFAULTS = {"concurrency": 16, "delete_jobs": "successful", "wait": True}
+PROCRASTINATE_ON_APP_READY = "grading.queueing.set_up"
+PROCRASTINATE_WORKER_DEFAULTS = {
+    # Jobs, one a response. Calls are capped by each grader's own number, and a worker takes no more jobs of an
+    # endpoint than it can keep busy (grading.queueing).
+    "concurrency": 4096,
+    "delete_jobs": "successful",
+    "wait": True,
+    "update_heartbeat_interval": 10,
+    "stalled_worker_timeout": 45,
+    # Calls under way may finish; then the job goes back into the queue.
+    "shutdown_graceful_timeout": 60,
+}
 
 LOGGING = {
     "version": 1,

@@ -87,8 +87,8 @@ class Graders(StudyView):
     @extend_schema(operation_id="graders_create", request=GraderInput, responses={201: GraderShape})
     def post(self, request: Request, slug: str) -> Answer:
         facts = checked(GraderInput(data=request.data))
-        grader = register_grader(study=self.study, by=self.person, on_page=True, **facts)
-        return Answer(GraderShape(grader).data, status=status.HTTP_201_CREATED)
+        grader, is_new = register_grader(study=self.study, by=self.person, **facts)
+        return Answer(GraderShape(grader).data, status=201 if is_new else 200)
 
 
 class Runs(StudyView):

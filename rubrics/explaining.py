@@ -1,4 +1,4 @@
-"""Why a criterion is in version n, or not: from its draft over each round's votes and the policy's clauses to the freeze.
+"""Why a criterion is in version n, or not: from its draft over each round's votes and the policy to the freeze.
 
 Votes are told of revealed rounds alone, in an order that tells nothing, and by name only where the policy that the
 reveal applied says so. Of an open round nothing is told but that it is open. The author's points stay hidden from a
@@ -255,9 +255,7 @@ def _clauses(outcome: RoundOutcome, votes: Collection[Vote]) -> list[ClauseTold]
     return [ClauseTold(clause, clause.value not in outcome.failing, sentence) for clause, sentence in sentences.items()]
 
 
-def _sentences(
-    rule: consensus.Rule, decision: consensus.Decision, categories: Collection[str]
-) -> Mapping[Clause, str]:
+def _sentences(rule: consensus.Rule, decision: consensus.Decision, categories: Collection[str]) -> Mapping[Clause, str]:
     share = f"{float(rule.min_ratio):.0%}"
     weights = decision.weights
     decided = decision.agreed + decision.objected

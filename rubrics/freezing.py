@@ -50,6 +50,10 @@ class NotAcknowledged(RuleViolation):
         self.facts = {"missing": names}
 
 
+class FrozenInThisMoment(RuleViolation):
+    """Somebody else froze a version in this moment. Look at it first."""
+
+
 class WithdrawalNeedsAReason(RuleViolation):
     """A version is withdrawn with a reason, which its readers see."""
 
@@ -95,20 +99,25 @@ def freeze_version(
     ``leave_out`` names criteria with a reason each; ``acknowledged`` those that an admin has seen staying out. Raises
     NotAcknowledged with those missing, NothingInConsensus, NothingChangedSince, and what ``select`` raises.
     """
-    with transaction.atomic():
-        hold_study(study.id)
-        settle(study)
-        selection = select(study=study, leave_out=leave_out)
-        missing = [
-            this
-            for this in selection.to_acknowledge
-            if not isinstance(acknowledged, AcknowledgeAll) and this.criterion.id not in acknowledged
-        ]
-        if missing:
-            raise NotAcknowledged(missing)
-        if not selection.goes_in:
-            raise NothingInConsensus
-        return _Freeze(study, selection, by=by, note=note).write()
+    try:
+        with transaction.atomic():
+            hold_study(study.id)
+            settle(study)
+            selection = select(study=study, leave_out=leave_out)
+            missing = [
+                this
+                for this in selection.to_acknowledge
+                if not isinstance(acknowledged, AcknowledgeAll) and this.criterion.id not in acknowledged
+            ]
+            if missing:
+                raise NotAcknowledged(missing)
+            if not selection.goes_in:
+                raise NothingInConsensus
+            return _Freeze(study, selection, by=by, note=note).write()
+    except IntegrityError as error:
+        if violated_constraint(error) == "versions_are_numbered":
+            raise FrozenInThisMoment from error
+        raise
 
 
 class _Freeze:

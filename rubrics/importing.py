@@ -147,7 +147,7 @@ def _take_in(
                 by=by,
             ),
         )
-    must_be_as_checked(table)
+    must_be_as_checked(table, written=version.conversations_count, expected=len(seen))
     report.facts["external"] = {
         "name": version.name,
         "digest": version.digest,
@@ -166,7 +166,8 @@ def _rows(table: Table, shape: Shape, seen: dict[str, Seen]) -> Iterator[Externa
     """The rows as they are taken in, each id once."""
     for this in _read(table, shape, Report()):
         given = this.conversation
-        if seen[given.external_id].line != given.line:
+        before = seen.get(given.external_id)
+        if before is None or before.line != given.line:
             continue
         yield ExternalConversation(
             external_id=given.external_id,

@@ -1,7 +1,7 @@
 """A version's conversations as rows in HealthBench's and MentalHealthBench's own shapes.
 
 What a shape lacks stands under the key ``consilium``, of the row and of each criterion. The other keys of an imported
-row come out again where they were; one that the shape uses itself goes under ``consilium.unknown_keys``. The study's
+row come out again where they were; one that a shape uses itself goes under ``consilium.unknown_keys``. The study's
 own versions carry the study's canary as ``canary_string``; one that a conversation was imported with then stands
 under ``consilium.source_canary``.
 """
@@ -14,6 +14,9 @@ from rubrics.reading_versions import FrozenRubric, facts_of, rubrics_of
 from rubrics.taking_in import OWN_KEY
 
 Object = dict[str, object]
+
+TELLING = frozenset({"prompt", "rubrics", "conversation", "rubric_items"})
+"""Keys by which a reader tells the shapes apart; another's key of this name would mislead it."""
 
 
 def healthbench_rows(version: RubricVersion) -> Iterator[Object]:
@@ -124,7 +127,7 @@ def _others(extra: str) -> Object:
 
 def _with_others(row: Object, others: Object, own: Object, tombstone: str | None) -> Object:
     kept = others.pop(OWN_KEY, None)
-    taken = {key: others.pop(key) for key in list(others) if key in row}
+    taken = {key: others.pop(key) for key in list(others) if key in row or key in TELLING}
     if isinstance(kept, dict):
         own = kept | own
     if taken:

@@ -12,7 +12,7 @@ from uuid import UUID
 from django.http import Http404
 
 from annotation.models import Assignment, Criterion, Drafting, Study, User
-from annotation.permissions import find_conversation, sees_points, visible_criteria
+from annotation.permissions import sees_points
 from annotation.revealing import writers_of
 from rubrics.finding import NoSuchVersion, find_version
 from rubrics.models import RubricVersion
@@ -58,18 +58,3 @@ def find_version_of(study: Study, address: str) -> RubricVersion:
         return find_version(study, address)
     except NoSuchVersion as missing:
         raise Http404(missing.sentence) from missing
-
-
-def find_readable_criterion(user: User, study: Study, criterion_id: UUID) -> Criterion:
-    """A criterion of the study that the person may read now; Http404 else."""
-    criterion = (
-        Criterion.objects.filter(study=study, pk=criterion_id, conversation__undone_at=None)
-        .select_related("conversation", "current_revision", "study")
-        .first()
-    )
-    if criterion is None:
-        raise Http404("There is no such criterion, or it isn't yours to see.")
-    conversation = find_conversation(user, study, criterion.conversation_id)
-    if criterion.id not in {each.id for each in visible_criteria(user, conversation)}:
-        raise Http404("There is no such criterion, or it isn't yours to see.")
-    return criterion

@@ -39,3 +39,21 @@ def user_says(text: str) -> list[dict[str, str]]:
 
 def decomposed(text: str) -> str:
     return unicodedata.normalize("NFD", text)
+
+
+class ChangingFile(io.BytesIO):
+    """A file that somebody replaces while it is imported: from the given reading on it holds the other rows."""
+
+    def __init__(self, before: BinaryIO, after: BinaryIO, *, from_reading: int) -> None:
+        super().__init__(before.read())
+        self._after = after.read()
+        self._readings_left = from_reading
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        if offset == whence == 0:
+            self._readings_left -= 1
+            if self._readings_left == 0:
+                super().seek(0)
+                self.truncate()
+                self.write(self._after)
+        return super().seek(offset, whence)

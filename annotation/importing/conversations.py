@@ -199,9 +199,10 @@ def _compared(study: Study, seen: dict[str, Seen], report: Report) -> set[str]:
 
 def _write(study: Study, reading: _Reading, new: set[str], record: FileImport) -> None:
     last = Conversation.objects.own().filter(study=study).aggregate(last=Max("position"))["last"]
+    written = 0
     for batch in in_batches(_rows(study, reading, new, record, 0 if last is None else last + 1), BATCH):
-        Conversation.objects.bulk_create(batch)
-    must_be_as_checked(reading.table)
+        written += len(Conversation.objects.bulk_create(batch))
+    must_be_as_checked(reading.table, written=written, expected=len(new))
 
 
 def _rows(study: Study, reading: _Reading, new: set[str], record: FileImport, position: int) -> Iterator[Conversation]:

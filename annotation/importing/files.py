@@ -47,9 +47,9 @@ def one_act(study: Study, *, check: bool) -> Iterator[None]:
             transaction.set_rollback(True)
 
 
-def must_be_as_checked(table: Table) -> None:
-    """Raise FileWasChanged where the second reading found what the first did not."""
-    if table.problems:
+def must_be_as_checked(table: Table, *, written: int, expected: int) -> None:
+    """Raise FileWasChanged where the second reading found other rows than the first."""
+    if table.problems or written != expected:
         raise FileWasChanged
 
 

@@ -79,7 +79,8 @@ def _worker(base: Path, logs: Path, env: Mapping[str, str], database_url: str) -
 
 
 def _local_grader(base: Path, logs: Path, env: Mapping[str, str]) -> Part:
-    child = Child("local grader", manage(base, "local_grader", "--json"), env=env, log=logs / "local-grader.log")
+    command = manage(base, "local_grader", "--json")
+    child = Child("local grader", command, env=env, log=logs / "local-grader.log", answers_in_json=True)
 
     def answer() -> str | None:
         for line in child.last_lines:

@@ -1,23 +1,20 @@
-"""The order of a start and of an end. See the package's own words."""
+"""The order of a start and of an end."""
 
 import argparse
 import json
 import os
 import secrets
-import selectors
-import signal
-import socket
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import psycopg
 
 from consilium.embedded import CannotStart, EmbeddedServer, start_server
-from consilium.environment import is_this_machine, read_list
+from consilium.environment import TRUE, is_this_machine, read_list
 from consilium.processes import Child
+from consilium.running.attention import AskedToEnd, Attention
 from consilium.running.once import CannotRun, RunningOnce, choose_port
 from consilium.running.parts import Part, make_parts, manage
 from consilium.running.terminal import Terminal
@@ -26,108 +23,56 @@ DEMO_SLUG = "demo"
 PATIENCE = 90.0
 """Seconds that a part may take until it answers, on a slow machine."""
 DEATHS_ALLOWED = 3
-"""How often a part may die within a minute before it is given up."""
-
-
-class AskedToEnd(Exception):
-    """Ctrl-C, SIGTERM, a closed terminal, or the end of `make`."""
+"""The number of deaths within a minute at which a part is given up."""
+SECONDS_UNTIL_FORCED = 6.0
 
 
 class Start:
     """One start, from the lock to the last process's end."""
 
-    def __init__(self, *, base: Path, var: Path, terminal: Terminal, ends_with_parent: bool = False) -> None:
-        self.base, self.var, self.terminal = base, var.absolute(), terminal
+    def __init__(self, *, base: Path, var: Path, terminal: Terminal, attention: Attention) -> None:
+        self.base, self.var = base, var.absolute()
         self.logs = self.var / "log"
-        self.parent = os.getppid() if ends_with_parent else None
-        self.is_asked_to_end = False
-        self.is_in_a_hurry = False
+        self.terminal, self.attention = terminal, attention
+        self.once: RunningOnce | None = None
         self.server: EmbeddedServer | None = None
         self.parts: list[Part] = []
         self.helper: Child | None = None
         self.database_url = ""
         self.address = ""
-        self.once: RunningOnce | None = None
-        self._selector = selectors.DefaultSelector()
-        self._wake, self._woken = socket.socketpair()
-
-    # Signals and waiting: a signal only wakes the loop, so that it never cuts a start of a process in two.
-
-    def listen_for_signals(self) -> None:
-        for each in (self._wake, self._woken):
-            each.setblocking(False)
-        signal.set_wakeup_fd(self._wake.fileno(), warn_on_full_buffer=False)
-        self._selector.register(self._woken, selectors.EVENT_READ)
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            # Under nohup a closed terminal is to be survived.
-            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
-                signal.signal(number, self._on_signal)
-
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        self.is_in_a_hurry = self.is_asked_to_end
-        self.is_asked_to_end = True
-
-    def stay_attentive(self) -> None:
-        """Raises AskedToEnd where that was asked for."""
-        if self.parent is not None and os.getppid() != self.parent:
-            self.is_asked_to_end = True
-        if self.is_asked_to_end:
-            raise AskedToEnd
-
-    def pump(self, seconds: float) -> None:
-        """Pass on what the parts print, for at most this long; returns early when something happened."""
-        for key, _ in self._selector.select(seconds):
-            if key.fileobj is self._woken:
-                try:
-                    self._woken.recv(4096)
-                except BlockingIOError:
-                    pass
-            else:
-                self._pass_on(key.data)
-
-    def _pass_on(self, child: Child) -> None:
-        for line in child.read():
-            if not line.startswith("{"):  # a command's answer, which is for this program
-                self.terminal.line_of(child.name, line)
-        if not child.is_running:
-            self._forget(child)
-
-    def _forget(self, child: Child) -> None:
-        if child.process is not None and child.output in self._registered():
-            self._selector.unregister(child.output)
-            child.output.close()
-
-    def _registered(self) -> list[Any]:
-        return [key.fileobj for key in self._selector.get_map().values()]
-
-    # The start
 
     def run(self) -> int:
         """Everything, until it is asked to end. Returns the exit code."""
+        exit_code = 1
         try:
             self.once = RunningOnce(self.var / "run.lock")
             self.start_everything()
             self.watch()
         except AskedToEnd:
-            return 0
+            self.terminal.say("\n  Ending ...")
+            exit_code = 0
         except (CannotRun, CannotStart) as problem:
             self.terminal.say(f"\n  {problem}\n")
-            return 1
         finally:
             self.end_everything()
-        return 1
+        if exit_code == 0:
+            self.terminal.say("  Everything has ended; nothing was lost.\n")
+        return exit_code
+
+    # The start
 
     def start_everything(self) -> None:
+        """In order, each part waited for; ends with the address."""
         assert self.once is not None
         self.once.end_leftovers()
         wish = os.environ.get("PORT", "").strip()
         port = choose_port(wish)
         self.address = f"http://127.0.0.1:{port}/"
         self.once.record(address=self.address, children=[])
+        self.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.terminal.say(f"\n  {self.terminal.bold('Consilium')}\n")
         if not wish and port != 8000:
-            self.terminal.step("Port", f"8000 is taken by another program, so {port}")
-        self.logs.mkdir(parents=True, exist_ok=True)
+            self.terminal.step("Port", f"8000 is taken by another program; this is {port}")
         self._start_database()
         began = time.monotonic()
         self._finish("tables", "migrate", "--no-input", "--verbosity", "0")
@@ -139,25 +84,26 @@ class Start:
         self._greet(people)
 
     def _start_database(self) -> None:
-        began = time.monotonic()
         url = os.environ.get("DATABASE_URL", "").strip()
-        if url:
-            try:
-                psycopg.connect(url, connect_timeout=10).close()
-            except psycopg.Error as problem:
-                reason = str(problem).strip().splitlines()[0]
-                raise CannotRun(f"PostgreSQL can't be reached at DATABASE_URL: {reason}") from None
-            self.database_url = url
-            self.terminal.step("PostgreSQL", "your own, from DATABASE_URL")
+        if not url:
+            began = time.monotonic()
+            self._start_embedded()
+            self.terminal.step("PostgreSQL", f"its data is in {self.var / 'postgres'} ({_seconds(began)})")
             return
-        self._start_embedded()
-        self.terminal.step("PostgreSQL", f"data in {self.var / 'postgres'} ({_seconds(began)})")
+        try:
+            psycopg.connect(url, connect_timeout=10).close()
+        except psycopg.Error as problem:
+            reason = str(problem).strip().splitlines()[0]
+            raise CannotRun(f"PostgreSQL can't be reached at DATABASE_URL: {reason}") from None
+        self.database_url = url
+        self.terminal.step("PostgreSQL", "your own, from DATABASE_URL")
 
     def _start_embedded(self) -> None:
         log = self.logs / "postgres.log"
-        self.server = start_server(data=self.var / "postgres", log=log, while_waiting=self.stay_attentive)
+        self.server = start_server(data=self.var / "postgres", log=log, while_waiting=self.attention.stay)
         self.server.ensure_database()
         self.database_url = self.server.address()
+        # Commands in a second terminal find the server by this file.
         _write_private(self.var / "database_url", self.database_url)
 
     @property
@@ -175,19 +121,22 @@ class Start:
     def _finish(self, name: str, *words: str) -> str:
         """Run one of the commands to its end; answers its line of JSON, where it has one."""
         file = self.logs / f"{name.replace(' ', '-')}.log"
-        self.helper = child = Child(name, manage(self.base, *words), env=self.env, log=file)
-        self._launch(child)
+        self.helper = child = Child(
+            name, manage(self.base, *words), env=self.env, log=file, answers_in_json="--json" in words
+        )
+        self.attention.launch(child)
         while child.is_running:
-            self.pump(0.2)
-            self.stay_attentive()
-        self._pass_on(child)
+            self.attention.pump(0.2)
+            self.attention.stay()
+        self.attention.pass_on(child)
         if child.exit_code != 0:
-            raise CannotRun(f"“manage.py {' '.join(words)}” ended with {child.exit_code}; all it said is in {file}.")
+            command = f"manage.py {' '.join(words)}"
+            raise CannotRun(f"“{command}” ended with {child.exit_code}; all it said is in {file}.{_last_words(child)}")
         return next((line for line in reversed(child.last_lines) if line.startswith("{")), "{}")
 
     def _demo_people(self) -> dict[str, Any] | None:
-        """The demo's people, after loading it into a database that has no study; None where it isn't there."""
-        if os.environ.get("CONSILIUM_DEMO", "").strip().lower() not in {"1", "true", "yes", "on"}:
+        """The demo's people, after loading it into a database without studies; None where there is no demo."""
+        if os.environ.get("CONSILIUM_DEMO", "").strip().lower() not in TRUE:
             return None
         with psycopg.connect(self.database_url) as connection:
             slugs = [row[0] for row in connection.execute("SELECT slug FROM annotation_study")]
@@ -201,35 +150,32 @@ class Start:
     def _start_parts(self, port: int) -> None:
         self.parts = make_parts(base=self.base, logs=self.logs, env=self.env, port=port, database_url=self.database_url)
         for part in self.parts:
-            part.child.log.write_bytes(b"")
-            self._launch(part.child)
+            self.attention.launch(part.child)
         self._record()
         for part in self.parts:
             self._wait_for(part)
-
-    def _launch(self, child: Child) -> None:
-        child.start()
-        self._selector.register(child.output, selectors.EVENT_READ, child)
 
     def _record(self) -> None:
         assert self.once is not None
         self.once.record(address=self.address, children=[part.child for part in self.parts])
 
     def _wait_for(self, part: Part) -> None:
-        began = time.monotonic()
+        began, name = time.monotonic(), part.child.name
         while time.monotonic() - began < PATIENCE:
-            self.pump(0.1)
-            self.stay_attentive()
+            self.attention.pump(0.1)
+            self.attention.stay()
             words = part.answer()
             if words is not None:
-                self.terminal.step(part.child.name.capitalize(), f"{words} ({_seconds(began)})")
+                self.terminal.step(name.capitalize(), words)
+                # What a part says on its way up is in its file; from here on it is heard.
+                part.child.is_heard = True
                 return
             if not part.child.is_running:
                 break
-        self._pass_on(part.child)
+        self.attention.pass_on(part.child)
         if part.is_vital:
-            raise CannotRun(f"The {part.child.name} doesn't start; all it said is in {part.child.log}.")
-        self.terminal.step(part.child.name.capitalize(), f"doesn't start; see {part.child.log}")
+            raise CannotRun(f"The {name} doesn't start; all it said is in {part.child.log}.{_last_words(part.child)}")
+        self.terminal.step(name.capitalize(), f"doesn't start; all it said is in {part.child.log}")
         self._give_up(part)
 
     def _greet(self, people: dict[str, Any] | None) -> None:
@@ -248,39 +194,37 @@ class Start:
     def watch(self) -> None:
         """Until it is asked to end, or a part that is needed can't be kept alive."""
         while True:
-            self.pump(1.0)
-            self.stay_attentive()
+            self.attention.pump(1.0)
+            self.attention.stay()
             if self.server is not None and self.server.process.poll() is not None:
-                self.terminal.say("  PostgreSQL ended by itself; it is started again.")
+                self.terminal.say("  PostgreSQL ended by itself and is started again.")
                 self._start_embedded()
             for part in list(self.parts):
                 if not part.child.is_running:
                     self._revive(part)
 
     def _revive(self, part: Part) -> None:
-        self._pass_on(part.child)
-        now = time.monotonic()
+        self.attention.pass_on(part.child)
+        now, name = time.monotonic(), part.child.name
         part.deaths = [moment for moment in part.deaths if now - moment < 60] + [now]
-        said = "".join(f"\n    {line}" for line in list(part.child.last_lines)[-8:])
-        again = len(part.deaths) < DEATHS_ALLOWED
+        is_given_up = len(part.deaths) >= DEATHS_ALLOWED
+        what_now = f", {DEATHS_ALLOWED} times within a minute." if is_given_up else " and is started again."
         self.terminal.say(
-            f"  The {part.child.name} ended by itself (exit code {part.child.exit_code})"
-            + (" and is started again." if again else f" {DEATHS_ALLOWED} times within a minute.")
-            + (f" Its last lines:{said}" if said else "")
+            f"  The {name} ended by itself (exit code {part.child.exit_code}){what_now}{_last_words(part.child)}"
         )
         part.child.kill()
-        if again:
-            self._launch(part.child)
+        if not is_given_up:
+            self.attention.launch(part.child)
             self._record()
         elif part.is_vital:
-            raise CannotRun(f"Without the {part.child.name} it can't go on; all it said is in {part.child.log}.")
+            raise CannotRun(f"Without the {name} it can't go on; all it said is in {part.child.log}.")
         else:
             self._give_up(part)
-            self.terminal.say(f"  It goes on without the {part.child.name}.")
+            self.terminal.say(f"  It goes on without the {name}.")
 
     def _give_up(self, part: Part) -> None:
         part.child.kill()
-        self._forget(part.child)
+        self.attention.let_go(part.child)
         self.parts.remove(part)
 
     # The end
@@ -288,26 +232,25 @@ class Start:
     def end_everything(self) -> None:
         """First those who use the database, then the database."""
         children = [part.child for part in self.parts] + ([self.helper] if self.helper else [])
-        alive = [child for child in children if child.is_running]
-        if alive or self.server:
-            self.terminal.say("\n  Ending ...")
-        for child in alive:
+        for child in children:
             child.ask_to_end()
         until = time.monotonic() + SECONDS_UNTIL_FORCED
-        while any(child.is_running for child in alive) and time.monotonic() < until and not self.is_in_a_hurry:
-            self.pump(0.1)
-        for child in alive:
+        while any(child.is_running for child in children):
+            if time.monotonic() > until or self.attention.is_in_a_hurry:
+                break
+            self.attention.pump(0.1)
+        for child in children:
             child.kill()
         if self.server is not None:
             self.server.stop()
             (self.var / "database_url").unlink(missing_ok=True)
-            self.terminal.say("  Everything has ended; nothing was lost.\n")
         if self.once is not None:
             self.once.release()
-        self.terminal.close()
 
 
-SECONDS_UNTIL_FORCED = 6.0
+def _last_words(child: Child) -> str:
+    said = "".join(f"\n    {line}" for line in list(child.last_lines)[-8:])
+    return f" Its last lines:{said}" if said else ""
 
 
 def _seconds(began: float) -> str:
@@ -333,16 +276,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--ends-with-parent", action="store_true", help="End when the calling program is gone.")
     options = parser.parse_args(arguments)
     terminal = Terminal()
+    attention = Attention(terminal, ends_with_parent=options.ends_with_parent)
+    attention.listen_for_signals()
     others = [host for host in read_list("ALLOWED_HOSTS") if not is_this_machine(host)]
     if others:
-        terminal.say(f"ALLOWED_HOSTS names {others[0]}, and this start is for this machine alone; see README.md.")
+        terminal.say(f"ALLOWED_HOSTS names {others[0]}, but make run is for this machine alone; see README.md.")
         return 1
     os.environ.setdefault("CONSILIUM_DEMO", "1")
     # Read only now: a setting that makes no sense ends the start here, with its sentence.
     from consilium import settings
 
-    start = Start(
-        base=settings.BASE_DIR, var=settings.VAR, terminal=terminal, ends_with_parent=options.ends_with_parent
-    )
-    start.listen_for_signals()
-    return start.run()
+    start = Start(base=settings.BASE_DIR, var=settings.VAR, terminal=terminal, attention=attention)
+    try:
+        return start.run()
+    finally:
+        terminal.close()

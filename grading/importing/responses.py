@@ -102,9 +102,10 @@ def import_responses(*, study: Study, source: Path | BinaryIO, file_name: str, b
                 study=study, kind=FileImport.Kind.RESPONSES, file_name=file_name, table=table, report=report, by=by
             )
             _make_respondents(study, respondents, stored)
+            written = 0
             for batch in in_batches(_rows(study, table, new, conversations, stored, record), BATCH):
-                Response.objects.bulk_create(batch)
-            must_be_as_checked(table)
+                written += len(Response.objects.bulk_create(batch))
+            must_be_as_checked(table, written=written, expected=len(new))
     return report.close()
 
 

@@ -76,6 +76,7 @@ def agreement(request: StudyRequest, run: Run) -> HttpResponse:
         "people": people,
         "weakest": weakest[:15],
         "finding": finding(report),
+        "has_chart": any(figures.coefficients["kappa"].value is not None for _, figures, _ in people),
         "front": [
             ("Kappa", report.overall.coefficients["kappa"]),
             ("Macro F1", report.overall.coefficients["macro_f1"]),
@@ -87,6 +88,16 @@ def agreement(request: StudyRequest, run: Run) -> HttpResponse:
         "confusion": [(grader, list(row.items())) for grader, row in nominal.confusion(report.overall.table).items()],
     }
     return render(request, "grading/agreement.html", context)
+
+
+@study_page(Role.RESEARCHER, Role.ADMIN)
+@opens_grades
+def chart(request: StudyRequest, run: Run) -> HttpResponse:
+    """The figure of the agreement page."""
+    # altair takes a second to import; only this picture needs it
+    from grading.charts import kappa_by_clinician
+
+    return HttpResponse(kappa_by_clinician(report_agreement(run)), content_type="image/svg+xml")
 
 
 @study_page(Role.RESEARCHER, Role.ADMIN)

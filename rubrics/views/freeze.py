@@ -32,6 +32,8 @@ from rubrics.selecting import NEVER_ACKNOWLEDGED, GoesIn, LeftOutKind, Selection
 from rubrics.views.versions import address_of, way_to
 
 CRITERIA_A_PAGE = 50
+STAY_OUT_A_PAGE = 20
+"""Few, because the last step stands below them."""
 
 
 # Left out by name, until the freeze
@@ -146,7 +148,7 @@ def _answer(
     context = {
         "view": view,
         "form": form,
-        "page": Paginator(stays_out, CRITERIA_A_PAGE).get_page(request.GET.get("page")),
+        "page": Paginator(stays_out, STAY_OUT_A_PAGE).get_page(request.GET.get("page")),
         "hidden": view.person_hidden,
         "chosen": chosen,
         "crumbs": way_to(request.study, (f"Freeze version {view.number}", "")),

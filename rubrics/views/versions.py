@@ -3,6 +3,7 @@
 import tempfile
 from collections import Counter, defaultdict
 from contextlib import ExitStack
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, cast
 from uuid import UUID
@@ -15,7 +16,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.models import Conversation, Role, Study
+from annotation.models import Acuity, Conversation, Role, Study, UserProfile
 from annotation.permissions import StudyRequest, has_role, oversees, study_page
 from annotation.policy_words import policy_clauses, policy_name
 from consilium.errors import RuleViolation
@@ -90,10 +91,25 @@ def name_of(version: RubricVersion) -> str:
     return f"Version {version.number}" if version.number is not None else version.name
 
 
-def rubrics_on(
-    page: "Page[FrozenConversation]", request: StudyRequest
-) -> list[tuple[FrozenConversation, list[FrozenCriterion], bool]]:
-    """The conversations of a page with their criteria, and whether the person may read the messages. Two queries."""
+@dataclass(frozen=True, slots=True)
+class RubricShown:
+    """One conversation of a version with its criteria. Its messages show to those who may read the conversation."""
+
+    frozen: FrozenConversation
+    criteria: list[FrozenCriterion]
+    may_read: bool
+
+    @property
+    def acuity(self) -> str:
+        return str(dict(Acuity.choices).get(self.frozen.acuity or "", ""))
+
+    @property
+    def user_profile(self) -> str:
+        return str(dict(UserProfile.choices).get(self.frozen.user_profile or "", ""))
+
+
+def rubrics_on(page: "Page[FrozenConversation]", request: StudyRequest) -> list[RubricShown]:
+    """The conversations of a page with their criteria. Two queries."""
     criteria: dict[UUID, list[FrozenCriterion]] = defaultdict(list)
     for criterion in FrozenCriterion.objects.filter(frozen_conversation__in=page.object_list).order_by("position"):
         criteria[criterion.frozen_conversation_id].append(criterion)
@@ -102,7 +118,7 @@ def rubrics_on(
         .filter(id__in=[this.conversation_id for this in page.object_list])
         .values_list("id", flat=True)
     )
-    return [(this, criteria[this.id], this.conversation_id in readable) for this in page.object_list]
+    return [RubricShown(this, criteria[this.id], this.conversation_id in readable) for this in page.object_list]
 
 
 def criteria_by_axis(version: RubricVersion) -> list[dict[str, Any]]:

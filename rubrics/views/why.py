@@ -6,11 +6,12 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from annotation.desk import find_criterion
 from annotation.models import Criterion
 from annotation.permissions import StudyRequest, study_page
 from rubrics.explaining import Standing, explain
 from rubrics.models import FrozenCriterion, FrozenLeftOut, RubricVersion
-from rubrics.permissions import find_readable_criterion, find_version_of
+from rubrics.permissions import find_version_of
 from rubrics.views.versions import name_of, way_to
 
 
@@ -34,8 +35,7 @@ def _standing(version: RubricVersion, frozen: FrozenCriterion | None, left_out: 
 @study_page()
 def show_why(request: StudyRequest, criterion_id: UUID) -> HttpResponse:
     """``?version=`` asks about one version; without it, whether the next freeze would take the criterion."""
-    criterion = find_readable_criterion(request.user, request.study, criterion_id)
-    criterion.study = request.study
+    criterion = find_criterion(request.user, request.study, criterion_id)
     address = request.GET.get("version", "")
     version = find_version_of(request.study, address) if address else None
     told = explain(criterion=criterion, version=version, reader=request.user)

@@ -29,9 +29,7 @@ class Browser:
         return self.client.post(reverse(name, kwargs=address), data or {}, headers=HTMX if htmx else {})
 
     def desk(self, conversation: Conversation, *, htmx: bool = False, **query: Any) -> Any:
-        return self.get(
-            "desk", htmx=htmx, query=query, slug=conversation.study.slug, conversation_id=conversation.id
-        )
+        return self.get("desk", htmx=htmx, query=query, slug=conversation.study.slug, conversation_id=conversation.id)
 
     def on(self, conversation: Conversation, name: str, *, htmx: bool = False, **data: Any) -> Any:
         """Send a form of the conversation."""

@@ -12,12 +12,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.importing.conversations import import_conversations
+from annotation.importing.files import FileWasChanged
 from annotation.importing.report import MOST_WARNINGS_OF_A_KIND, Report
 from annotation.models import Conversation, FileImport, Study
 from consilium.canonical import canonical_line, sha256_hex
 from rubrics.digests import conversation_sha256
 from tests.factories import make_study
-from tests.importing_files import csv_file, decomposed, jsonl, user_says, xlsx_file
+from tests.importing_files import ChangingFile, csv_file, decomposed, jsonl, user_says, xlsx_file
 
 pytestmark = pytest.mark.django_db
 
@@ -301,16 +302,23 @@ def test_a_file_without_rows_is_refused(study: Study) -> None:
     assert take_in(study, csv_file(["id", "messages"])).errors
 
 
+@pytest.mark.parametrize("after", [["{broken"], [sleepless()], [sleepless(), sleepless()]])
+def test_a_file_that_changes_between_the_readings_leaves_nothing(study: Study, after: list[Any]) -> None:
+    before = [sleepless(), {"id": "2", "messages": user_says("x")}]
+    file = ChangingFile(jsonl(*before), jsonl(*after), from_reading=4)
+    with pytest.raises(FileWasChanged):
+        take_in(study, file)
+    assert (Conversation.objects.count(), FileImport.objects.count()) == (0, 0)
+
+
 def test_no_query_is_made_a_row(study: Study) -> None:
     def count(name: str, rows: int) -> int:
         file = jsonl(*({"id": f"{name}{number}", "messages": user_says("x")} for number in range(rows)))
-        with CaptureQueriesContext(
-            connection,
-        ) as queries:
+        with CaptureQueriesContext(connection) as queries:
             assert take_in(study, file).created == rows
         return len(queries)
 
-    assert count("few", 2) == count("many", 200)
+    assert count("few", 2) == count("many", 90)
 
 
 def test_the_hash_is_that_of_the_canonical_line(study: Study) -> None:

@@ -10,7 +10,7 @@ from annotation.drafting import revise_criterion, withdraw_criterion
 from annotation.importing.criteria import import_criteria
 from annotation.importing.report import Report
 from annotation.models import Conversation, Criterion, FileImport, Revision, Round, Vote
-from annotation.rounds import close_round, open_round
+from annotation.rounds import close_drafting, close_round, open_round
 from annotation.states import with_criterion_state
 from tests.factories import Panel, make_conversation, make_panel, make_voting, vote
 from tests.importing_files import csv_file, decomposed, jsonl
@@ -117,6 +117,14 @@ def test_a_new_criterion_joins_the_open_round_and_waits_after_a_reveal(
     assert "joins round 2" in covered(conversation)
     first = conversation.rounds.get(number=1)
     assert set(first.covered.values_list("criterion__external_id", flat=True)) == {"asks", "joins"}
+
+
+def test_where_drafting_closed_without_any_criterion_round_1_opens_with_the_first(
+    panel: Panel, conversation: Conversation
+) -> None:
+    close_drafting(conversation=conversation, by=panel.adam)
+    take_in(panel, jsonl(asks()), keep_drafting=True)
+    assert covered(conversation) == {"asks"}
 
 
 def test_the_same_file_again_changes_nothing_and_says_so(panel: Panel, conversation: Conversation) -> None:

@@ -169,6 +169,17 @@ def test_with_a_round_a_row_is_of_the_open_one_or_equals_a_vote_stored_there(
     assert Vote.objects.filter(round__number=2).get().wording.number == 2
 
 
+def test_a_row_that_names_the_open_round_is_a_vote_on_the_wording_that_stands_there_now(
+    panel: Panel, conversation: Conversation
+) -> None:
+    assign_reviewer(conversation=conversation, reviewer=panel.ana)
+    file = votes(by("ben", round=1, points=6))
+    take_in(panel, file)
+    revised(Criterion.objects.get(), panel, text="Asks about dreams.")
+    assert (take_in(panel, file).created, take_in(panel, file).unchanged) == (1, 1)
+    assert sorted(Vote.objects.values_list("wording__number", flat=True)) == [1, 2]
+
+
 def test_an_equal_vote_of_an_earlier_round_is_not_cast_again_unless_the_round_is_named(panel: Panel) -> None:
     conversation, [criterion], _ = make_voting(panel=panel)
     for reviewer in panel.reviewers:
@@ -176,6 +187,7 @@ def test_an_equal_vote_of_an_earlier_round_is_not_cast_again_unless_the_round_is
     request_vote(criterion=criterion, by=panel.ben)
     open_round(conversation=conversation, by=panel.adam)
     row = by("ben", criterion_id=criterion.external_id, points=6)
+    assert errors(take_in(panel, votes(row, {**row, "points": 1}))) == [(2, "choice")]
     report = take_in(panel, votes(row))
     assert (report.created, report.unchanged) == (0, 1)
     assert (report.warnings[0].line, report.warnings[0].column) == (1, "round")

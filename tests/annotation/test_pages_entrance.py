@@ -1,15 +1,13 @@
 """The entrance: who gets in where, what stands there, and the consent text that comes first."""
 
 import pytest
-from django.conf import settings
-from django.test.utils import CaptureQueriesContext
 from django.db import connection
-from pytest_django import DjangoAssertNumQueries
+from django.test.utils import CaptureQueriesContext
 
+from annotation.assigning import assign_reviewer
 from annotation.demo import demo_people
 from annotation.joining import add_member, create_study
 from annotation.models import Consent
-from annotation.assigning import assign_reviewer, recuse_from_conversation
 from tests.annotation.browsing import Browser, text_of
 from tests.factories import Panel, make_conversation, make_panel, make_person, make_voting, vote
 
@@ -32,7 +30,7 @@ def test_who_is_not_signed_in_is_led_to_the_entrance() -> None:
 
 
 def test_my_studies_shows_mine_with_roles_and_one_next_thing(panel: Panel) -> None:
-    conversation, _, _ = make_voting(panel=panel)
+    make_voting(panel=panel)
     make_panel(slug="another")
     page = text_of(Browser(panel.ben).get("my_studies"))
     assert panel.study.name in page
@@ -114,7 +112,7 @@ def test_the_pause_shows_no_text_of_the_study_and_leads_back(panel: Panel) -> No
 
 
 def test_the_list_says_where_each_conversation_stands_and_what_is_left(panel: Panel) -> None:
-    voting, criteria, _ = make_voting(panel=panel, texts=["One.", "Two."], external_id="voting-one")
+    _, criteria, _ = make_voting(panel=panel, texts=["One.", "Two."], external_id="voting-one")
     drafting = make_conversation(study=panel.study, external_id="drafting-one")
     assign_reviewer(conversation=drafting, reviewer=panel.ben)
     make_conversation(study=panel.study, external_id="not-mine")
@@ -128,7 +126,7 @@ def test_the_list_says_where_each_conversation_stands_and_what_is_left(panel: Pa
 
 
 def test_what_is_due_comes_first_then_what_was_begun(panel: Panel) -> None:
-    plain, _, _ = make_voting(panel=panel, external_id="plain", position=1)
+    make_voting(panel=panel, external_id="plain", position=1)
     begun, (one, _), _ = make_voting(panel=panel, texts=["One.", "Two."], external_id="begun", position=2)
     due, _, this = make_voting(panel=panel, external_id="due", position=3)
     vote(criterion=one, reviewer=panel.ben)
@@ -167,7 +165,9 @@ def test_who_recused_has_the_conversation_no_more(panel: Panel) -> None:
 
 
 def count_queries(browser: Browser, name: str, **address: object) -> int:
-    with CaptureQueriesContext(connection, ) as captured:
+    with CaptureQueriesContext(
+        connection,
+    ) as captured:
         assert browser.get(name, **address).status_code == 200
     return len(captured)
 
@@ -226,9 +226,7 @@ def test_without_the_demo_there_is_no_way_in_without_a_code(demo_cast: None, set
 
 
 @pytest.mark.parametrize("role", ["clinician", "admin", "researcher"])
-def test_one_comes_into_the_demo_by_one_button(
-    demo_cast: None, settings: pytest.FixtureRequest, role: str
-) -> None:
+def test_one_comes_into_the_demo_by_one_button(demo_cast: None, settings: pytest.FixtureRequest, role: str) -> None:
     settings.DEMO = True  # type: ignore[attr-defined]
     browser = Browser()
     assert f"Come in as {role}" in text_of(browser.get("demo_sign_in"))

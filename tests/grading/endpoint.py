@@ -121,7 +121,9 @@ class Endpoint:
         self.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.stop()
         assert not self.surprises or kind is not None, self.surprises
 
@@ -182,9 +184,7 @@ class Endpoint:
             self.surprises.append(f"an unknown response: {response[:80]}")
         self.calls += 1
         self.pairs[criterion, response] += 1
-        asked = Asked(
-            self.calls, self.pairs[criterion, response], criterion, response, body, headers, time.monotonic()
-        )
+        asked = Asked(self.calls, self.pairs[criterion, response], criterion, response, body, headers, time.monotonic())
         if self._keeps_calls:
             self.asked.append(asked)
         return asked

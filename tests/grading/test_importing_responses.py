@@ -6,12 +6,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotation.importing.files import FileWasChanged
 from annotation.importing.report import Report
 from annotation.models import Conversation, FileImport
 from grading.importing.responses import import_responses
 from grading.models import Respondent, Response
 from tests.factories import Panel, make_conversation, make_panel
-from tests.importing_files import csv_file, decomposed, jsonl
+from tests.importing_files import ChangingFile, csv_file, decomposed, jsonl
 
 pytestmark = pytest.mark.django_db
 
@@ -159,6 +160,13 @@ def test_a_check_writes_nothing_and_answers_the_same_report(panel: Panel, conver
     assert (Response.objects.count(), Respondent.objects.count(), FileImport.objects.count()) == (0, 0, 0)
     assert checked.as_plain() == take_in(panel, file).as_plain()
     assert checked.created == 2
+
+
+def test_a_file_that_changes_between_the_readings_leaves_nothing(panel: Panel, conversation: Conversation) -> None:
+    file = ChangingFile(jsonl(said(), said(sample=2)), jsonl(said()), from_reading=3)
+    with pytest.raises(FileWasChanged):
+        take_in(panel, file)
+    assert (Response.objects.count(), Respondent.objects.count(), FileImport.objects.count()) == (0, 0, 0)
 
 
 def test_no_query_is_made_a_row(panel: Panel, conversation: Conversation) -> None:

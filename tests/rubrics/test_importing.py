@@ -5,6 +5,7 @@ from typing import Any, BinaryIO
 
 import pytest
 
+from annotation.importing.files import FileWasChanged
 from annotation.importing.report import Report
 from annotation.models import Assignment, Conversation, Criterion, FileImport, Revision, Study
 from annotation.states import count_states
@@ -13,7 +14,7 @@ from rubrics.importing import MetaEvaluation, OnlyPublishedSetsHaveAName, import
 from rubrics.models import FrozenConversation, FrozenCriterion, RubricVersion
 from rubrics.taking_in import FileHasNoCriteria, NameCantBeUsed, NameIsTaken
 from tests.factories import make_study
-from tests.importing_files import jsonl, user_says
+from tests.importing_files import ChangingFile, jsonl, user_says
 
 pytestmark = pytest.mark.django_db
 
@@ -221,3 +222,10 @@ def test_a_set_without_any_criterion_and_a_meta_evaluation_are_refused(study: St
         take_in(study, jsonl(healthbench(rubrics=[])))
     with pytest.raises(MetaEvaluation):
         take_in(study, jsonl({"prompt": user_says("x"), "completion": "y", "rubric": "z", "binary_labels": [True]}))
+
+
+def test_a_file_that_changes_between_the_readings_leaves_nothing(study: Study) -> None:
+    file = ChangingFile(jsonl(healthbench(), healthbench("p2")), jsonl(healthbench()), from_reading=4)
+    with pytest.raises(FileWasChanged):
+        take_in(study, file)
+    assert (RubricVersion.objects.count(), Conversation.objects.count(), FileImport.objects.count()) == (0, 0, 0)
