@@ -5,7 +5,8 @@ from uuid import UUID
 
 from django.db.models import Q
 from django.http import Http404
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
@@ -32,7 +33,7 @@ from annotation.api_shapes import (
 from annotation.assigning import assign_reviewers, recuse_from_conversation
 from annotation.desk import find_criterion
 from annotation.discussing import add_comment, end_discussion, request_vote
-from annotation.drafting import draft_criterion, finish_drafting, revise_criterion, withdraw_criterion
+from annotation.drafting import draft_criterion, finish_drafting, resume_drafting, revise_criterion, withdraw_criterion
 from annotation.models import Comment, Conversation, Criterion, Membership, Revision, Role, Round, Study, User, Vote
 from annotation.models.rounds import RoundIsRevealed
 from annotation.permissions import oversees, sees_points, visible_criteria
@@ -221,17 +222,25 @@ class OwnVote(CriterionView):
 
 
 class ReviewerAct(StudyView):
-    """What a reviewer does to a conversation: finish drafting, end the discussion, recuse."""
+    """What a reviewer does to a conversation: finish drafting or draft again, end the discussion, recuse."""
 
     roles_for = {"POST": (Role.CLINICIAN,)}
     acts = {
         "finish-drafting": finish_drafting,
+        "resume-drafting": resume_drafting,
         "end-discussion": end_discussion,
         "recuse": recuse_from_conversation,
     }
 
-    @extend_schema(operation_id="conversations_reviewer_act", request=None, responses={204: None})
+    @extend_schema(
+        operation_id="conversations_reviewer_act",
+        parameters=[OpenApiParameter("act", OpenApiTypes.STR, OpenApiParameter.PATH, enum=list(acts))],
+        request=None,
+        responses={204: None},
+    )
     def post(self, request: Request, slug: str, conversation_id: UUID, act: str) -> Response:
+        if act not in self.acts:
+            raise Http404("There is no such act.")
         self.acts[act](conversation=self.find_conversation(conversation_id), by=self.person)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -241,8 +250,15 @@ class AdminAct(StudyView):
 
     roles_for = {"POST": (Role.ADMIN,)}
 
-    @extend_schema(operation_id="conversations_admin_act", request=None, responses={204: None})
+    @extend_schema(
+        operation_id="conversations_admin_act",
+        parameters=[OpenApiParameter("act", OpenApiTypes.STR, OpenApiParameter.PATH, enum=list(ROUND_ACTS))],
+        request=None,
+        responses={204: None},
+    )
     def post(self, request: Request, slug: str, conversation_id: UUID, act: str) -> Response:
+        if act not in ROUND_ACTS:
+            raise Http404("There is no such act.")
         ROUND_ACTS[act].act(conversation=self.find_conversation(conversation_id), by=self.person)
         return Response(status=status.HTTP_204_NO_CONTENT)
 

@@ -1,11 +1,10 @@
 """Addresses of the annotation API, below /api/v1/."""
 
-from django.urls import path, re_path
+from django.urls import path
 
 from annotation import api
 
 CONVERSATION = "studies/<slug:slug>/conversations/<uuid:conversation_id>/"
-UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 CRITERION = "studies/<slug:slug>/criteria/<uuid:criterion_id>/"
 
 urlpatterns = [
@@ -20,16 +19,6 @@ urlpatterns = [
     path(CRITERION + "comments/", api.Comments.as_view(), name="api_comments"),
     path(CRITERION + "vote-requests/", api.VoteRequests.as_view(), name="api_vote_requests"),
     path(CRITERION + "vote/", api.OwnVote.as_view(), name="api_own_vote"),
-    re_path(
-        rf"^studies/(?P<slug>[-\w]+)/conversations/(?P<conversation_id>{UUID})/"
-        r"(?P<act>finish-drafting|end-discussion|recuse)/$",
-        api.ReviewerAct.as_view(),
-        name="api_reviewer_act",
-    ),
-    re_path(
-        rf"^studies/(?P<slug>[-\w]+)/conversations/(?P<conversation_id>{UUID})/"
-        r"(?P<act>close-drafting|open-round|close-round)/$",
-        api.AdminAct.as_view(),
-        name="api_admin_act",
-    ),
+    path(CONVERSATION + "reviewer-acts/<slug:act>/", api.ReviewerAct.as_view(), name="api_reviewer_act"),
+    path(CONVERSATION + "admin-acts/<slug:act>/", api.AdminAct.as_view(), name="api_admin_act"),
 ]

@@ -4,10 +4,12 @@ Only what the person did is counted here: own drafts, own votes, the own end of 
 what doesn't; there, what is due first, then what was begun, then the order of the file.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db import models
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
@@ -180,33 +182,29 @@ def as_assigned(rows: Iterable[Any]) -> list[Assigned]:
     ]
 
 
-def next_conversation(user: User, study: Study, *, after: Conversation | None = None) -> Conversation | None:
-    """The conversation that waits for a clinician and comes first; not ``after``, which is the one just left."""
-    rows = assigned_to(user, [study]).filter(Q(waits=True))
-    if after is not None:
-        rows = rows.exclude(pk=after.pk)
-    return rows.first()
-
-
 @dataclass(frozen=True, slots=True)
-class Share:
-    """How much of a clinician's part in a study waits: conversations assigned, and those with something left."""
+class Part:
+    """A clinician's part in a study: how many conversations are assigned, and which wait, the next one first."""
 
     assigned: int = 0
-    waiting: int = 0
+    waiting: tuple[UUID, ...] = ()
 
     @property
     def done(self) -> int:
-        return self.assigned - self.waiting
+        return self.assigned - len(self.waiting)
+
+    def next(self, *, after: UUID | None = None) -> UUID | None:
+        """The conversation that comes next; not ``after``, which is the one on the desk."""
+        return next((conversation_id for conversation_id in self.waiting if conversation_id != after), None)
 
 
-def shares(user: User, studies: Collection[Study]) -> dict[Any, Share]:
-    """A clinician's share in each study, by study id. One query."""
-    rows = (
-        assigned_to(user, studies)
-        .order_by()
-        .values("study_id")
-        .annotate(assigned=Count("pk"), waiting=Count("pk", filter=Q(waits=True)))
-        .values_list("study_id", "assigned", "waiting")
-    )
-    return {study_id: Share(assigned, waiting) for study_id, assigned, waiting in rows}
+def parts_of(user: User, studies: Collection[Study]) -> dict[UUID, Part]:
+    """A clinician's part in each study, by study id. One query."""
+    assigned: dict[UUID, int] = Counter()
+    waiting: dict[UUID, list[UUID]] = defaultdict(list)
+    rows: Any = assigned_to(user, studies)
+    for study_id, conversation_id, waits in rows.values_list("study_id", "id", "waits"):
+        assigned[study_id] += 1
+        if waits:
+            waiting[study_id].append(conversation_id)
+    return {study.id: Part(assigned[study.id], tuple(waiting[study.id])) for study in studies}

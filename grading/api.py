@@ -4,7 +4,8 @@ from typing import Any
 from uuid import UUID
 
 from django.http import Http404
-from drf_spectacular.utils import OpenApiTypes, extend_schema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response as Answer
@@ -87,8 +88,8 @@ class Graders(StudyView):
     @extend_schema(operation_id="graders_create", request=GraderInput, responses={201: GraderShape})
     def post(self, request: Request, slug: str) -> Answer:
         facts = checked(GraderInput(data=request.data))
-        grader, is_new = register_grader(study=self.study, by=self.person, **facts)
-        return Answer(GraderShape(grader).data, status=201 if is_new else 200)
+        grader = register_grader(study=self.study, by=self.person, on_page=True, **facts)
+        return Answer(GraderShape(grader).data, status=status.HTTP_201_CREATED)
 
 
 class Runs(StudyView):

@@ -1,6 +1,7 @@
 """What commands about a run share: finding it, a version, a grader."""
 
 from argparse import ArgumentParser
+from typing import Any
 from uuid import UUID
 
 from annotation.models import Study
@@ -37,3 +38,35 @@ def find_grader(study: Study, name: str) -> Grader:
     if grader is None:
         raise NoSuchGrader(name=name)
     return grader
+
+
+STATUS_KEYS = (
+    "run",
+    "state",
+    "pairs",
+    "met",
+    "not_met",
+    "unscored",
+    "attempts",
+    "prompt_tokens",
+    "cached_tokens",
+    "completion_tokens",
+)
+
+
+def status_report(status: dict[str, Any]) -> dict[str, Any]:
+    """A run's status as commands answer it."""
+    return {key: status[key] for key in STATUS_KEYS}
+
+
+def say_status(report: dict[str, Any]) -> str:
+    """A run's status in words for a terminal."""
+    graded = report["met"] + report["not_met"] + report["unscored"]
+    return "\n".join(
+        [
+            f"Run {report['run']} is {report['state']}: {graded:,} of {report['pairs']:,} pairs have a grade.",
+            f"  met {report['met']:,}, not met {report['not_met']:,}, unscored {report['unscored']:,}",
+            f"  {report['attempts']:,} calls; tokens in {report['prompt_tokens']:,} "
+            f"({report['cached_tokens']:,} cached), out {report['completion_tokens']:,}",
+        ]
+    )

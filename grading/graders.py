@@ -23,6 +23,7 @@ from consilium.canonical import sha256_hex
 from consilium.environment import is_this_machine
 from consilium.errors import RuleViolation
 from grading import prompts
+from grading.local_grader import CALLS_AT_ONCE, MODEL
 from grading.models import Grader
 
 ENDPOINT_CLASS = "openai chat completions"
@@ -62,7 +63,7 @@ class KeyVariableNotUsable(RuleViolation):
 
 
 class KeyVariableNotListed(RuleViolation):
-    """Keys are taken only from environment variables that this site lists (GRADER_KEY_VARIABLES); "{name}" is not one."""
+    """Keys are taken from the environment variables that this site lists (GRADER_KEY_VARIABLES); "{name}" is none."""
 
 
 class ConcurrencyOutOfRange(RuleViolation):
@@ -159,9 +160,9 @@ def register_local_endpoint(base_url: str) -> Grader | None:
             study=study,
             name=LOCAL_GRADER,
             base_url=address,
-            model="smollm2",
+            model=MODEL,
             parameters=LOCAL_PARAMETERS,
-            concurrency=1,
+            concurrency=CALLS_AT_ONCE,
             is_trial_only=True,
         )
     Grader.objects.filter(pk=grader.pk).exclude(base_url=address).update(base_url=address)

@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -51,6 +52,14 @@ SECONDS_OF_PATIENCE = 600
 """How long the outcome of a job is kept in hand while PostgreSQL can't be reached."""
 
 
+class HeldElsewhere(Exception):
+    """Another worker holds this response."""
+
+
+class WorkerEnds(Exception):
+    """This worker was asked to end and makes no further call."""
+
+
 def queue_of(base_url: str, api_key_variable: str) -> str:
     """The queue of an endpoint: an address with the account that a key stands for. At most 40 characters."""
     return "endpoint-" + hashlib.sha256(f"{base_url}\0{api_key_variable}".encode()).hexdigest()[:16]
@@ -84,11 +93,32 @@ class Crowds:
 
     def __init__(self) -> None:
         self.turns = 0
-        self.is_ending = False
+        self._end = asyncio.Event()
         self._crowds: dict[str, Crowd] = {}
         self._queue_of_job: dict[int, str] = {}
         self._on_room: NotificationCallback | None = None
         self._wakes: set[asyncio.Task[None]] = set()
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether the worker was asked to end: what it has begun it may finish."""
+        return self._end.is_set()
+
+    def begin(self, on_room: NotificationCallback) -> None:
+        """A worker begins; ``on_room`` wakes it when there is room again."""
+        self._end = asyncio.Event()
+        self._on_room = on_room
+
+    def end(self) -> None:
+        """The worker was asked to end."""
+        self._end.set()
+        self._on_room = None
+
+    async def rest(self, seconds: float) -> None:
+        """Wait, but not beyond the worker's end."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._end.wait()
 
     def of(self, queue: str) -> Crowd:
         return self._crowds.setdefault(queue, Crowd())
@@ -121,10 +151,6 @@ class Crowds:
             self.of(queue).starting.discard(job_id)
             self.of(queue).jobs.discard(job_id)
             self._look(queue)
-
-    def tell_worker(self, on_room: NotificationCallback | None) -> None:
-        """Whom to wake when there is room again."""
-        self._on_room = on_room
 
     def _look(self, queue: str) -> None:
         crowd = self.of(queue)
@@ -182,8 +208,7 @@ class PatientJobManager(JobManager):
     async def listen_for_jobs(
         self, *, on_notification: NotificationCallback, queues: Iterable[str] | None = None
     ) -> None:
-        self.crowds.is_ending = False
-        self.crowds.tell_worker(on_notification)
+        self.crowds.begin(on_notification)
         try:
             while True:
                 try:
@@ -193,8 +218,7 @@ class PatientJobManager(JobManager):
                 await asyncio.sleep(1)
         finally:
             # A worker that is asked to end stops listening first, and then waits for what it has begun.
-            self.crowds.is_ending = True
-            self.crowds.tell_worker(None)
+            self.crowds.end()
 
     # The outcome of jobs
 

@@ -84,8 +84,10 @@ class Session:
                 self._connection = None
         self._held.clear()
 
-    async def rows(self, query: LiteralString, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[dict[str, Any]]:
-        """The rows of one statement, each a mapping. Raises psycopg.OperationalError when PostgreSQL can't be reached."""
+    async def rows(
+        self, query: LiteralString, parameters: Sequence[Any] | Mapping[str, Any] = ()
+    ) -> list[dict[str, Any]]:
+        """The rows of one statement, each a mapping. Raises OperationalError when PostgreSQL can't be reached."""
         async with self._turn:
             connection = await self._connected()
             cursor = await connection.execute(query, parameters)
@@ -113,7 +115,9 @@ class Session:
             with contextlib.suppress(psycopg.OperationalError):  # then it is free already
                 await self.rows("SELECT pg_advisory_unlock(%s::bigint)", [key])
 
-    async def take_places(self, endpoint: int, numbers: Iterable[int], *, most: int, on_lost: Callable[[int], None]) -> list[int]:
+    async def take_places(
+        self, endpoint: int, numbers: Iterable[int], *, most: int, on_lost: Callable[[int], None]
+    ) -> list[int]:
         """Take up to ``most`` of an endpoint's places that nobody has; answers their numbers."""
         wanted = [number for number in numbers if Place(endpoint, number) not in self._held]
         if not wanted or most < 1:

@@ -3,8 +3,10 @@
 from typing import Any
 from uuid import UUID
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from annotation.policy_words import policy_clauses, policy_name
 from rubrics.models import FrozenConversation, FrozenCriterion, FrozenLeftOut, RubricVersion, WithdrawalEvent
 
 
@@ -54,10 +56,17 @@ class PolicyShape(serializers.Serializer[Any]):
 class WholeVersionShape(VersionShape):
     """``policy`` is null for an external version."""
 
-    policy = PolicyShape(allow_null=True)
+    policy = serializers.SerializerMethodField()
 
     class Meta(VersionShape.Meta):
         fields = [*VersionShape.Meta.fields, "policy"]
+
+    @extend_schema_field(PolicyShape(allow_null=True))
+    def get_policy(self, version: RubricVersion) -> dict[str, Any] | None:
+        policy = version.policy
+        if policy is None:
+            return None
+        return {"version": policy.version, "name": policy_name(policy), "clauses": policy_clauses(policy)}
 
 
 class FrozenCriterionShape(serializers.ModelSerializer[FrozenCriterion]):
@@ -93,12 +102,10 @@ class FrozenConversationShape(serializers.ModelSerializer[FrozenConversation]):
         model = FrozenConversation
         fields = ["id", "external_id", "acuity", "language", "item_sha256", "criteria"]
 
+    @extend_schema_field(FrozenCriterionShape(many=True))
     def get_criteria(self, frozen: FrozenConversation) -> list[Any]:
         criteria: list[Any] = FrozenCriterionShape(self.context["criteria"][frozen.id], many=True).data  # type: ignore[assignment]
         return criteria
-
-    # What the schema says of ``criteria``.
-    get_criteria._spectacular_annotation = {"field": FrozenCriterionShape(many=True)}  # type: ignore[attr-defined]
 
 
 class LeftOutShape(serializers.ModelSerializer[FrozenLeftOut]):
@@ -234,10 +241,21 @@ class FindingShape(serializers.Serializer[Any]):
     message = serializers.CharField()
 
 
+class ExternalShape(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    digest = serializers.CharField()
+    criteria = serializers.IntegerField()
+
+
 class ReportShape(serializers.Serializer[Any]):
-    """What a file did, or with ``check`` would do. With errors nothing was written, and the answer is 422."""
+    """What a file did, or with ``check`` would do. With errors nothing was written, and the answer is 422.
+
+    ``external`` is there for a published set, ``revised`` for criteria that were to be revised.
+    """
 
     created = serializers.IntegerField()
     unchanged = serializers.IntegerField()
     warnings = FindingShape(many=True)
-    errors = FindingShape(many=True)
+    errors = FindingShape(many=True)  # type: ignore[assignment]  # declared fields are taken off the class
+    external = ExternalShape(required=False)
+    revised = serializers.IntegerField(required=False)

@@ -1,14 +1,12 @@
 """Forms of the pages about versions: freezing, leaving out by name, withdrawing, and files to take in."""
 
-import io
 from collections.abc import Collection
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 from uuid import UUID
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
+from django.core.files.uploadedfile import UploadedFile
 
 from consilium.tables import DEFAULT
 
@@ -97,19 +95,6 @@ class FileForm(forms.Form):
             raise ValidationError(f"The file is larger than {DEFAULT.file_bytes // 1_000_000} MB.")
         return file
 
-    @property
-    def source(self) -> Path | BinaryIO:
-        """The file as an import takes it: where it lies, or what it holds."""
-        file = self.cleaned_data["file"]
-        if isinstance(file, TemporaryUploadedFile):
-            return Path(file.temporary_file_path())
-        return io.BytesIO(file.read())
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """What the importer takes besides the file."""
-        return {name: value for name, value in self.cleaned_data.items() if name != "file"}
-
 
 class ConversationsForm(FileForm):
     name = forms.CharField(
@@ -119,10 +104,6 @@ class ConversationsForm(FileForm):
         help_text="Only for a file in HealthBench's or MentalHealthBench's shape, which brings its criteria along as "
         "an external version. Without one it is called after its shape.",
     )
-
-    @property
-    def options(self) -> dict[str, Any]:
-        return {"name": self.cleaned_data["name"].strip() or None}
 
 
 class CriteriaForm(FileForm):
@@ -140,3 +121,11 @@ class CriteriaForm(FileForm):
 
 class VotesForm(FileForm):
     """Votes taken elsewhere; they are kept marked as imported, with the file's digest."""
+
+
+FILE_FORMS: dict[str, type[FileForm]] = {
+    "conversations": ConversationsForm,
+    "criteria": CriteriaForm,
+    "votes": VotesForm,
+}
+"""The form of each kind of file (rubrics.uploading)."""

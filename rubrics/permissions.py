@@ -16,6 +16,7 @@ from annotation.permissions import sees_points
 from annotation.revealing import writers_of
 from rubrics.finding import NoSuchVersion, find_version
 from rubrics.models import RubricVersion
+from rubrics.selecting import NEVER_ACKNOWLEDGED, Selection, StaysOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,18 @@ def hidden_from(user: User, study: Study, criterion_ids: Collection[UUID]) -> Hi
         texts=frozenset(draft.id for draft in drafts if user.id not in writers[draft.id]),
         points=frozenset(points),
     )
+
+
+def to_acknowledge(selection: Selection, hidden: Hidden) -> list[StaysOut]:
+    """What this person acknowledges one by one before a freeze.
+
+    Where the person may not read points yet, all of those are asked about: a shorter list would tell the heavy ones.
+    """
+    return [
+        this
+        for this in selection.stays_out
+        if this.must_be_acknowledged or (this.criterion.id in hidden.points and this.kind not in NEVER_ACKNOWLEDGED)
+    ]
 
 
 def find_version_of(study: Study, address: str) -> RubricVersion:

@@ -6,6 +6,7 @@ ana, ben, chloe, dev: clinicians; adam: admin; rita: researcher; oscar: in no st
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from annotation.assigning import assign_reviewer
 from annotation.drafting import draft_criterion
@@ -117,7 +118,7 @@ def make_panel(*, slug: str = "", preset: str = "three-agree", **facts: object) 
 
 
 def make_voting(
-    *, panel: Panel, texts: Sequence[str] = ("Asks about sleep.",), points: int = 6, **facts: object
+    *, panel: Panel, texts: Sequence[str] = ("Asks about sleep.",), points: int = 6, **facts: Any
 ) -> tuple[Conversation, list[Criterion], Round]:
     """A conversation reviewed by the whole panel, with criteria by ana, in round 1."""
     conversation = make_conversation(study=panel.study, **facts)

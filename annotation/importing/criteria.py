@@ -68,8 +68,9 @@ def import_criteria(
 def _decide(study: Study, conversations: dict[str, Conversation], compared: Compared, *, keep_drafting: bool) -> None:
     """What follows from the whole file: drafting closes, rounds open, new criteria join them, all due is settled."""
     touched = [conversation.id for conversation in conversations.values()]
-    if not keep_drafting:
-        close_drafting_of(study, touched)
+    closed = 0 if keep_drafting else close_drafting_of(study, touched)
+    if not (closed or compared.new or compared.revised):
+        return
     open_first_rounds(study, touched)
     join_open_rounds(study, [criterion.id for criterion, _ in compared.new])
     settle(study, conversations=touched)

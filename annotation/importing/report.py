@@ -27,8 +27,8 @@ class Report:
     """The outcome of an import. With ``errors`` nothing was written.
 
     ``created`` counts the rows that made or changed something (with --check: that would), ``unchanged`` those that
-    were stored already; a row that stands twice in the file counts once. A refused file makes nothing: ``created`` is 0.
-    ``facts`` are what one kind of file adds.
+    were stored already; a row that stands twice in the file counts once. A refused file makes nothing: its ``created``
+    is 0. ``facts`` are what one kind of file adds.
     """
 
     created: int = 0

@@ -105,13 +105,19 @@ class StoredVotes:
         return is_same(one.with_points(points), other.with_points(points))
 
     def _equal_vote(self, row: ReadVote, criterion: Criterion) -> Vote | None:
-        """The stored vote that the row repeats: on the current wording or, where it names a round, there."""
+        """The stored vote that the row repeats: on the current wording or, where it names a round, there.
+
+        A vote that its owner cast in the open round is never told equal: who may import could try rows until one is
+        unchanged, and so learn it. Such a row counts as any other vote that goes to the open round.
+        """
         current = criterion.current_revision
         assert current is not None
         named = row.round_number
         open_round = self._open.get(criterion.conversation_id)
         is_open = open_round is not None and open_round.number == named
         for vote in reversed(self._votes[criterion.id, row.reviewer_id]):
+            if open_round is not None and vote.round_id == open_round.id and vote.imported_from_id is None:
+                continue
             is_current = vote.wording_id == current.wording_id
             is_meant = is_current if named is None else vote.round.number == named and (is_current or not is_open)
             if is_meant and is_same(row.with_points(vote.wording.points), _ballot(vote)):

@@ -21,10 +21,10 @@ from django.views.decorators.http import require_POST
 from annotation.assigning import recuse_from_conversation
 from annotation.desk import Desk, Sheet, lay_out
 from annotation.forms import CriterionForm, KeptForm, ObjectionForm, VoteForm, WordingForm, criterion_facts
-from annotation.models import Conversation, Role, User
+from annotation.models import Conversation, Role
 from annotation.permissions import StudyRequest, find_conversation, study_page
 from annotation.unsent import keep_unsent
-from annotation.workload import next_conversation, shares
+from annotation.workload import parts_of
 from consilium.pages import wants_fragment
 
 AnyForm = TypeVar("AnyForm", bound=KeptForm)
@@ -110,8 +110,6 @@ def desk_context(desk: Desk, **shown: Any) -> dict[str, Any]:
     context: dict[str, Any] = {"desk": desk, "conversation": desk.conversation, **vote_forms(desk)}
     if desk.mode in {"drafting", "discussion"}:
         context["new_form"] = criterion_form(desk)
-    if desk.assignment is not None and desk.at is None:
-        context["next_conversation"] = next_conversation(desk.reader, desk.study, after=desk.conversation)
     return context | shown
 
 
@@ -122,10 +120,12 @@ def open_desk(request: StudyRequest, conversation: Conversation) -> Desk:
 def answer_desk(request: HttpRequest, desk: Desk, *, status: int = HTTPStatus.OK, **shown: Any) -> HttpResponse:
     """The desk as it stands: its changing side for htmx, else the whole page."""
     context = desk_context(desk, **shown)
-    if wants_fragment(request):
+    is_fragment = wants_fragment(request)
+    if desk.assignment is not None and (desk.at is None or not is_fragment):
+        context["part"] = part = parts_of(desk.reader, [desk.study])[desk.study.id]
+        context["next_id"] = part.next(after=desk.conversation.id)
+    if is_fragment:
         return render(request, "annotation/_desk_side.html", context, status=status)
-    assert isinstance(request.user, User)
-    context["share"] = shares(request.user, [desk.study]).get(desk.study.id)
     return render(request, "annotation/desk.html", context, status=status)
 
 

@@ -16,7 +16,7 @@ from annotation.joining import accept_consent, must_consent
 from annotation.models import Conversation, Membership, Role, User
 from annotation.permissions import StudyRequest, study_page
 from annotation.views.desk import as_uuid, desk_address
-from annotation.workload import Share, as_assigned, assigned_to, next_conversation, shares
+from annotation.workload import as_assigned, assigned_to, parts_of
 from consilium.pages import public_page, signed_in
 
 ROWS_A_PAGE = 50
@@ -30,8 +30,8 @@ def my_studies(request: HttpRequest) -> HttpResponse:
     memberships = list(
         Membership.objects.filter(user=request.user, left_at=None).select_related("study").order_by("study__name")
     )
-    found = shares(request.user, [membership.study for membership in memberships])
-    entries = [(membership, found.get(membership.study_id, Share())) for membership in memberships]
+    parts = parts_of(request.user, [membership.study for membership in memberships])
+    entries = [(membership, parts[membership.study_id]) for membership in memberships]
     return render(request, "annotation/my_studies.html", {"entries": entries})
 
 
@@ -56,8 +56,8 @@ def demo_sign_in(request: HttpRequest) -> HttpResponse:
 @study_page(consent=False)
 def show_study(request: StudyRequest) -> HttpResponse:
     """The study's front page: what to expect of its texts, whom to turn to, and the person's own part."""
-    share = shares(request.user, [request.study]).get(request.study.id, Share())
-    context = {"share": share, "must_consent": must_consent(request.study, request.user)}
+    part = parts_of(request.user, [request.study])[request.study.id]
+    context = {"part": part, "must_consent": must_consent(request.study, request.user)}
     return render(request, "annotation/study.html", context)
 
 
@@ -65,11 +65,10 @@ def show_study(request: StudyRequest) -> HttpResponse:
 @study_page(Role.CLINICIAN)
 def go_on(request: StudyRequest) -> HttpResponse:
     """Continue: to the conversation that waits and comes first, else to the list."""
-    conversation = next_conversation(request.user, request.study)
-    if conversation is None:
+    conversation_id = parts_of(request.user, [request.study])[request.study.id].next()
+    if conversation_id is None:
         return redirect("study_conversations", slug=request.study.slug)
-    conversation.study = request.study
-    return redirect(desk_address(conversation))
+    return redirect("desk", slug=request.study.slug, conversation_id=conversation_id)
 
 
 @study_page(consent=False)
@@ -121,7 +120,7 @@ def list_conversations(request: StudyRequest) -> HttpResponse:
         {
             "page": page,
             "rows": as_assigned(page),
-            "share": shares(request.user, [request.study]).get(request.study.id, Share()),
+            "part": parts_of(request.user, [request.study])[request.study.id],
             "has_recused": "recused" in request.GET,
         },
     )

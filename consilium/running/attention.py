@@ -1,6 +1,7 @@
 """What a start listens to: Ctrl-C and its like, and the lines that its parts print."""
 
 import os
+import select
 import selectors
 import signal
 import socket
@@ -24,6 +25,9 @@ class Attention:
         self._parent = os.getppid() if ends_with_parent else None
         self._selector = selectors.DefaultSelector()
         self._wake, self._woken = socket.socketpair()
+        self._window = select.poll()
+        if terminal.stream.isatty():
+            self._window.register(terminal.stream.fileno(), 0)
 
     def listen_for_signals(self) -> None:
         """From here on Ctrl-C, SIGTERM and a closed terminal ask for the end; asked twice, it hurries."""
@@ -43,6 +47,9 @@ class Attention:
     def stay(self) -> None:
         """Raises AskedToEnd where the end was asked for."""
         if self._parent is not None and os.getppid() != self._parent:
+            self.is_asked_to_end = True
+        # A closed window sends SIGHUP to the first program in it only, and `make` doesn't pass it on.
+        if any(event & select.POLLHUP for _, event in self._window.poll(0)):
             self.is_asked_to_end = True
         if self.is_asked_to_end:
             raise AskedToEnd

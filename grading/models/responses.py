@@ -42,6 +42,8 @@ class ResponseQuerySet(models.QuerySet["Response"]):
 
 
 FAILING_FINISH_REASONS = ["length", "content_filter", "error"]
+BLANK = r"^[\s\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*$"
+"""Nothing but Unicode's white space; PostgreSQL's own class depends on the database's locale."""
 
 
 class Response(Identified):
@@ -57,7 +59,7 @@ class Response(Identified):
     is_failed = models.GeneratedField(
         expression=models.Case(
             models.When(finish_reason__in=FAILING_FINISH_REASONS, then=models.Value(True)),
-            models.When(text__regex=r"^\s*$", then=models.Value(True)),
+            models.When(text__regex=BLANK, then=models.Value(True)),
             default=models.Value(False),
         ),
         output_field=models.BooleanField(),

@@ -31,10 +31,10 @@ def register(request: StudyRequest) -> HttpResponse:
     form = GraderForm(request.POST)
     if form.is_valid():
         try:
-            grader, is_new = register_grader(study=request.study, by=request.user, **form.cleaned_data)
+            grader = register_grader(study=request.study, by=request.user, on_page=True, **form.cleaned_data)
         except RuleViolation as refusal:
             form.add_error(None, refusal.sentence)
         else:
-            messages.success(request, f"{grader.name} is registered{'' if is_new else ' already'}.")
+            messages.success(request, f"{grader.name} is registered.")
             return redirect("study_graders", slug=request.study.slug)
     return render(request, "grading/graders.html", {"graders": _graders(request), "form": form}, status=422)

@@ -5,7 +5,7 @@ Who opens them is no longer a blind judge of the run's pairs, and is told so bef
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec
+from typing import Concatenate, ParamSpec, cast
 from uuid import UUID
 
 from django.core.paginator import Paginator
@@ -40,7 +40,7 @@ def opens_grades(
             open_grades(run=run, by=request.user)
         return view(request, run, *args, **kwargs)
 
-    return opened
+    return cast("Callable[Concatenate[StudyRequest, P], HttpResponse]", opened)
 
 
 @study_page(Role.RESEARCHER, Role.ADMIN)

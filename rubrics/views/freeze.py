@@ -27,8 +27,8 @@ from consilium.pages import respond_with_fragment
 from rubrics.comparing import ChangeKind, counted
 from rubrics.forms import FreezeForm, ReasonForm
 from rubrics.freezing import Preview, freeze_version, preview_freeze
-from rubrics.permissions import Hidden, hidden_from
-from rubrics.selecting import NEVER_ACKNOWLEDGED, GoesIn, LeftOutKind, Selection, StaysOut
+from rubrics.permissions import Hidden, hidden_from, to_acknowledge
+from rubrics.selecting import GoesIn, LeftOutKind, Selection, StaysOut
 from rubrics.views.versions import address_of, way_to
 
 CRITERIA_A_PAGE = 50
@@ -108,14 +108,7 @@ class FreezeView:
 
     @cached_property
     def to_acknowledge(self) -> list[StaysOut]:
-        """What is acknowledged one by one. Where the person may not read points yet, all of those are asked about:
-        a shorter list would tell which ones are heavy."""
-        return [
-            this
-            for this in self.selection.stays_out
-            if this.must_be_acknowledged
-            or (this.criterion.id in self.person_hidden.points and this.kind not in NEVER_ACKNOWLEDGED)
-        ]
+        return to_acknowledge(self.selection, self.person_hidden)
 
     @cached_property
     def seen(self) -> str:

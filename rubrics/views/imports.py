@@ -3,8 +3,6 @@
 What a file did is told once, on the page after it; its warnings wait in the admin's session until then.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
@@ -14,61 +12,17 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.importing.criteria import import_criteria
 from annotation.importing.report import Report
-from annotation.importing.votes import import_votes
 from annotation.models import FileImport, Role
 from annotation.permissions import StudyRequest, study_page
 from consilium.errors import RuleViolation
 from consilium.pages import wants_fragment
-from rubrics.forms import ConversationsForm, CriteriaForm, FileForm, VotesForm
-from rubrics.importing import import_conversations
+from rubrics.forms import FILE_FORMS, FileForm
+from rubrics.uploading import UPLOADS, Upload, take_file_in
 
 IMPORTS_A_PAGE = 50
 SHOWN_FINDINGS = 500
 """So many errors and warnings are shown, the others are counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Upload:
-    """One kind of file: how its page names it, its form, and the act that takes it in."""
-
-    kind: FileImport.Kind
-    words: str
-    columns: str
-    form: type[FileForm]
-    act: Callable[..., Report]
-    care: str = ""
-
-
-UPLOADS = {
-    upload.kind.value: upload
-    for upload in (
-        Upload(
-            FileImport.Kind.CONVERSATIONS,
-            "Conversations",
-            "id, messages, language, country, acuity, user_profile, has_prior_context, tags, source, canary_string",
-            ConversationsForm,
-            import_conversations,
-        ),
-        Upload(
-            FileImport.Kind.CRITERIA,
-            "Criteria",
-            "conversation_id, criterion_id, author, text, points, axis, rationale, scale",
-            CriteriaForm,
-            import_criteria,
-        ),
-        Upload(
-            FileImport.Kind.VOTES,
-            "Votes",
-            "criterion_id, reviewer, choice, points, reason, category, round",
-            VotesForm,
-            import_votes,
-            care="Only votes that reviewers gave elsewhere. They are kept marked as imported, with the file's digest; "
-            "a vote by a clinician who was not assigned assigns that person.",
-        ),
-    )
-}
 
 
 @require_GET
@@ -88,19 +42,19 @@ def take_in(request: StudyRequest, kind: str) -> HttpResponse:
     if upload is None:
         raise Http404("There is no such kind of file.")
     if request.method != "POST":
-        return _answer(request, upload, upload.form(), **_told(request, upload))
+        return _answer(request, upload, FILE_FORMS[kind](), **_told(request, upload))
     is_check = request.POST.get("act") == "check"
-    form = upload.form(request.POST, request.FILES)
+    form = FILE_FORMS[kind](request.POST, request.FILES)
     if not form.is_valid():
         return _answer(request, upload, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     try:
-        report = upload.act(
+        report = take_file_in(
+            upload,
             study=request.study,
-            source=form.source,
-            file_name=form.cleaned_data["file"].name,
+            file=form.cleaned_data["file"],
             by=request.user,
             check=is_check,
-            **form.options,
+            given=form.cleaned_data,
         )
     except RuleViolation as refusal:
         return _answer(request, upload, form, status=HTTPStatus.CONFLICT, refusal=refusal.sentence)

@@ -1,8 +1,6 @@
 """The study's rubric versions: the list, one version, what stayed out of it, its exports, and withdrawing it."""
 
-import tempfile
 from collections import Counter, defaultdict
-from contextlib import ExitStack
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, cast
@@ -11,7 +9,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Q, QuerySet
-from django.http import FileResponse, Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
@@ -19,10 +17,9 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.models import Acuity, Conversation, Role, Study, UserProfile
 from annotation.permissions import StudyRequest, has_role, oversees, study_page
 from annotation.policy_words import policy_clauses, policy_name
-from consilium.errors import RuleViolation
 from consilium.pages import respond_with_fragment
-from consilium.tables import Unwritable
-from rubrics.exporting import ENDINGS, ExportFormat, export_version
+from rubrics.downloading import download_of
+from rubrics.exporting import ExportFormat
 from rubrics.forms import ReasonForm
 from rubrics.freezing import withdraw_version
 from rubrics.models import FrozenConversation, FrozenCriterion, FrozenLeftOut, RubricVersion
@@ -31,11 +28,6 @@ from rubrics.selecting import LeftOutKind
 
 CONVERSATIONS_A_PAGE = 20
 LEFT_OUT_A_PAGE = 50
-CONTENT_TYPES = {
-    "jsonl": "application/jsonl",
-    "csv": "text/csv; charset=utf-8",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-}
 
 
 def way_to(study: Study, *steps: tuple[str, str]) -> list[tuple[str, str]]:
@@ -170,38 +162,7 @@ def show_left_out(request: StudyRequest, address: str) -> HttpResponse:
 def download(request: StudyRequest, address: str, format: str) -> HttpResponse:
     """A version as a file: the same bytes whenever it is made again."""
     version = find_version_of(request.study, address)
-    return cast("HttpResponse", export_response(version, format))  # a file's answer is one in all but its type
-
-
-class CantBeWritten(RuleViolation):
-    """This version can't be written in this format: {why}"""
-
-
-def export_response(version: RubricVersion, format: str) -> FileResponse:
-    """A version as an attachment. Http404 for a format that there isn't; CantBeWritten where a cell can't hold a text.
-
-    The file is made whole before the first byte is sent, so that nobody gets half of it.
-    """
-    if format not in ExportFormat.values:
-        raise Http404("There is no such format.")
-    with ExitStack() as closing:
-        file = closing.enter_context(tempfile.TemporaryFile())
-        try:
-            export_version(version=version, format=ExportFormat(format), file=file)
-        except Unwritable as misfit:
-            raise CantBeWritten(why=str(misfit)) from misfit
-        file.seek(0)
-        closing.pop_all()  # the answer closes it, once it is sent
-    return FileResponse(
-        file, as_attachment=True, filename=file_name_of(version, format), content_type=CONTENT_TYPES[ENDINGS[format]]
-    )
-
-
-def file_name_of(version: RubricVersion, format: str) -> str:
-    """How a download is called: consilium-<study>-v<n>.xlsx; the two JSON Lines shapes are told apart by the ending."""
-    name = f"v{version.number}" if version.number is not None else version.name
-    ending = ENDINGS[format]
-    return f"consilium-{version.study.slug}-{name}." + (f"{format}.{ending}" if ending == "jsonl" else ending)
+    return cast("HttpResponse", download_of(version, format))  # a file's answer is one in all but its type
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -7,28 +7,11 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from annotation.desk import find_criterion
-from annotation.models import Criterion
 from annotation.permissions import StudyRequest, study_page
-from rubrics.explaining import Standing, explain
-from rubrics.models import FrozenCriterion, FrozenLeftOut, RubricVersion
+from rubrics.explaining import explain
 from rubrics.permissions import find_version_of
+from rubrics.standings import standings_of
 from rubrics.views.versions import name_of, way_to
-
-
-def standings_of(criterion: Criterion) -> list[Standing]:
-    """Where a criterion stands in each of its study's own versions, the newest first. Three queries."""
-    versions = RubricVersion.objects.consensus().filter(study=criterion.study_id).order_by("-number")
-    frozen = {this.version_id: this for this in FrozenCriterion.objects.filter(criterion=criterion)}
-    left_out = {this.version_id: this for this in FrozenLeftOut.objects.filter(criterion=criterion)}
-    return [_standing(version, frozen.get(version.id), left_out.get(version.id)) for version in versions]
-
-
-def _standing(version: RubricVersion, frozen: FrozenCriterion | None, left_out: FrozenLeftOut | None) -> Standing:
-    if frozen is not None:
-        return Standing(True, frozen.sentence, version, frozen)
-    if left_out is not None:
-        return Standing(False, left_out.reason, version, is_acknowledged=left_out.is_acknowledged)
-    return Standing(False, "It was written after this version was frozen.", version)
 
 
 @require_GET
@@ -46,7 +29,7 @@ def show_why(request: StudyRequest, criterion_id: UUID) -> HttpResponse:
         "told": told,
         "revisions": revisions,
         "version": version,
-        "versions": [] if criterion.external_name else standings_of(criterion),
+        "versions": standings_of(criterion),
         "question": f"Why is it{' ' if told.standing.is_in else ' not '}in {name_of(version).lower()}?"
         if version
         else f"Would the next version{' ' if told.standing.is_in else ' not '}take it?",

@@ -64,7 +64,7 @@ def test_who_recused_is_not_assigned_again() -> None:
     people = [join(study=study, name=name) for name in ("ana", "ben", "chloe", "dev")]
     conversation = make_conversation(study=study)
     assign_reviewers(study=study, reviewers=3)
-    leaving = conversation.assignments.first().reviewer
+    leaving = conversation.assignments.order_by("id")[0].reviewer
     substitute = recuse_from_conversation(conversation=conversation, by=leaving)
     assert substitute is not None
     assert substitute.reviewer in people

@@ -1,5 +1,7 @@
 """Importing votes taken elsewhere: which round they go to, whom they assign, and what they reveal."""
 
+import json
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import pytest
@@ -341,3 +343,23 @@ def test_no_query_is_made_a_row(panel: Panel) -> None:
         return len(queries)
 
     assert count(1) == count(40)
+
+
+def test_an_import_never_tells_what_somebody_voted_in_the_open_round(tmp_path: Path) -> None:
+    """Trying every row with --check must answer the same for the vote that was cast and for any other."""
+    panel = make_panel()
+    _, (criterion,), _ = make_voting(panel=panel)
+    vote(criterion=criterion, reviewer=panel.ben, points=4)
+    answers = set()
+    for points in (2, 4, 6):
+        row = {
+            "criterion_id": criterion.external_id,
+            "reviewer": panel.ben.email,
+            "choice": "agree",
+            "points": points,
+        }
+        file = tmp_path / f"{points}.jsonl"
+        file.write_text(json.dumps(row) + "\n")
+        report = import_votes(study=panel.study, source=file, file_name=file.name, by=panel.adam, check=True)
+        answers.add((report.created, report.unchanged, len(report.errors), len(report.warnings)))
+    assert answers == {(1, 0, 0, 0)}

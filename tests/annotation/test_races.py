@@ -11,7 +11,7 @@ from django.db import connection
 
 from annotation import revealing
 from annotation.drafting import revise_criterion
-from annotation.models import Criterion, Round, RoundOutcome, Vote
+from annotation.models import Criterion, Revision, Round, RoundOutcome, Vote
 from annotation.rounds import close_round, open_first_rounds
 from consilium.errors import RuleViolation
 from tests.factories import make_panel, make_voting, vote
@@ -36,8 +36,15 @@ def at_once(*acts: Callable[[], Any]) -> list[Any]:
         return list(pool.map(one, acts))
 
 
+def current_revision(criterion: Criterion) -> Revision:
+    found = Criterion.objects.select_related("current_revision").get(pk=criterion.pk).current_revision
+    assert found is not None
+    return found
+
+
 def stored_is_recomputed(this: Round) -> bool:
     """Whether each stored outcome is what the stored votes, writers and eligible reviewers give."""
+    assert this.policy is not None
     rule = revealing.rule_of(this.policy)
     for outcome in RoundOutcome.objects.filter(round=this):
         covered = revealing.Covered(
@@ -74,10 +81,8 @@ def test_no_vote_slips_in_behind_a_closing() -> None:
             vote(criterion=criterion, reviewer=reviewer)
         late = "object" if turn % 2 else "agree"
         at_once(
-            lambda late=late, criterion=criterion: vote(
-                criterion=criterion, reviewer=panel.eva, choice=late, category="unsafe"
-            ),
-            lambda conversation=conversation: close_round(conversation=conversation, by=panel.adam),
+            partial(vote, criterion=criterion, reviewer=panel.eva, choice=late, category="unsafe"),
+            partial(close_round, conversation=conversation, by=panel.adam),
         )
         this.refresh_from_db()
         assert this.revealed_at is not None
@@ -88,13 +93,18 @@ def test_a_revision_and_the_last_vote_never_decide_a_wording_that_was_not_voted_
     panel = make_panel()
     for _ in range(12):
         _, (criterion,), this = make_voting(panel=panel)
-        against = Criterion.objects.select_related("current_revision").get(pk=criterion.pk).current_revision
+        against = current_revision(criterion)
         for reviewer in panel.reviewers[:3]:
             vote(criterion=criterion, reviewer=reviewer)
         at_once(
-            lambda criterion=criterion: vote(criterion=criterion, reviewer=panel.eva),
-            lambda criterion=criterion, against=against: revise_criterion(
-                criterion=criterion, against=against, by=panel.ana, text="Asks when the sleep went.", points=6
+            partial(vote, criterion=criterion, reviewer=panel.eva),
+            partial(
+                revise_criterion,
+                criterion=criterion,
+                against=against,
+                by=panel.ana,
+                text="Asks when the sleep went.",
+                points=6,
             ),
         )
         this.refresh_from_db()
@@ -108,12 +118,10 @@ def test_two_who_revise_at_once_make_one_revision_and_one_refusal() -> None:
     panel = make_panel()
     for _ in range(6):
         _, (criterion,), _ = make_voting(panel=panel)
-        against = Criterion.objects.select_related("current_revision").get(pk=criterion.pk).current_revision
+        against = current_revision(criterion)
         answers = at_once(
             *(
-                lambda text=text, criterion=criterion, against=against: revise_criterion(
-                    criterion=criterion, against=against, by=panel.ana, text=text, points=6
-                )
+                partial(revise_criterion, criterion=criterion, against=against, by=panel.ana, text=text, points=6)
                 for text in ("Asks when.", "Asks how long.")
             )
         )
@@ -124,9 +132,7 @@ def test_two_who_revise_at_once_make_one_revision_and_one_refusal() -> None:
 def test_one_person_voting_twice_at_once_has_one_vote() -> None:
     panel = make_panel()
     _, (criterion,), this = make_voting(panel=panel)
-    at_once(
-        *(lambda points=points: vote(criterion=criterion, reviewer=panel.ben, points=points) for points in range(2, 8))
-    )
+    at_once(*(partial(vote, criterion=criterion, reviewer=panel.ben, points=points) for points in range(2, 8)))
     assert Vote.objects.filter(round=this, reviewer=panel.ben).count() == 1
 
 

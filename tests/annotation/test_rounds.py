@@ -21,7 +21,7 @@ from annotation.drafting import (
     withdraw_criterion,
 )
 from annotation.joining import leave_study
-from annotation.models import Criterion, Revision, Round, RoundOutcome, Vote
+from annotation.models import Criterion, Revision, Round, RoundOutcome, User, Vote
 from annotation.states import count_states, with_criterion_state
 from annotation.voting import NotEligible, RoundIsRevealedAlready, WritersDoNotVote
 from tests.factories import Panel, draft, join, make_conversation, make_panel, make_voting, vote
@@ -39,12 +39,14 @@ def state_of(criterion: Criterion) -> str:
 
 
 def current(criterion: Criterion) -> Revision:
-    return Criterion.objects.select_related("current_revision").get(pk=criterion.pk).current_revision
+    found = Criterion.objects.select_related("current_revision").get(pk=criterion.pk).current_revision
+    assert found is not None
+    return found
 
 
-def revise(criterion: Criterion, by: object, text: str, *, points: int = 6, **facts: object) -> Revision:
+def revise(criterion: Criterion, by: User, text: str) -> Revision:
     criterion = Criterion.objects.get(pk=criterion.pk)
-    return revise_criterion(criterion=criterion, against=current(criterion), by=by, text=text, points=points, **facts)
+    return revise_criterion(criterion=criterion, against=current(criterion), by=by, text=text, points=6)
 
 
 def test_drafting_closes_and_round_1_opens_when_all_assigned_have_finished(panel: Panel) -> None:
@@ -119,6 +121,7 @@ def test_recomputing_gives_what_was_stored(panel: Panel) -> None:
             choice, points = choices[(index + shift) % 4]
             vote(criterion=criterion, reviewer=reviewer, choice=choice, points=points)
     this.refresh_from_db()
+    assert this.policy is not None
     gathered = revealing.gather([this])[this.id]
     stored = {outcome.criterion_id: outcome for outcome in RoundOutcome.objects.filter(round=this)}
     assert len(gathered) == len(stored) == 3

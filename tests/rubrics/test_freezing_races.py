@@ -170,15 +170,15 @@ def last_vote_revision_next_round_and_freezes(panel: Panel) -> tuple[list[str], 
 def test_no_version_ever_holds_what_was_not_in_consensus(panel: Panel) -> None:
     make_agreed(panel=panel)
     versions = 0
-    for _ in range(15):
+    for _ in range(10):
         found, frozen = last_vote_revision_next_round_and_freezes(panel)
         assert found == []
         versions += frozen
-    assert versions >= 10
+    assert versions >= 7
     numbers = sorted(RubricVersion.objects.values_list("number", flat=True))
     assert numbers == list(range(1, versions + 1))
     # By the end the panel's votes went in, and what was revised or asked for again did not.
-    assert freeze_version(study=panel.study, by=None, acknowledged=ACKNOWLEDGE_ALL).criteria_count == 16
+    assert freeze_version(study=panel.study, by=None, acknowledged=ACKNOWLEDGE_ALL).criteria_count == 11
 
 
 def test_two_admins_at_once_make_one_version_and_one_refusal(panel: Panel) -> None:

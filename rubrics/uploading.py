@@ -1,0 +1,75 @@
+"""Files that an admin uploads, by what they hold, and the act that takes each in. Page and API share this list."""
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
+
+from annotation.importing.criteria import import_criteria
+from annotation.importing.report import Report
+from annotation.importing.votes import import_votes
+from annotation.models import FileImport, Study, User
+from rubrics.importing import import_conversations
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """One kind of file: how its page names it, its columns, the act that takes it in, and what that takes besides."""
+
+    kind: FileImport.Kind
+    words: str
+    columns: str
+    act: Callable[..., Report]
+    options: tuple[str, ...] = ()
+    care: str = ""
+
+
+UPLOADS = {
+    upload.kind.value: upload
+    for upload in (
+        Upload(
+            FileImport.Kind.CONVERSATIONS,
+            "Conversations",
+            "id, messages, language, country, acuity, user_profile, has_prior_context, tags, source, canary_string",
+            import_conversations,
+            ("name",),
+        ),
+        Upload(
+            FileImport.Kind.CRITERIA,
+            "Criteria",
+            "conversation_id, criterion_id, author, text, points, axis, rationale, scale",
+            import_criteria,
+            ("keep_drafting", "revise"),
+        ),
+        Upload(
+            FileImport.Kind.VOTES,
+            "Votes",
+            "criterion_id, reviewer, choice, points, reason, category, round",
+            import_votes,
+            care="Only votes that reviewers gave elsewhere. They are kept marked as imported, with the file's digest; "
+            "a vote by a clinician who was not assigned assigns that person.",
+        ),
+    )
+}
+
+
+def take_file_in(
+    upload: Upload, *, study: Study, file: "UploadedFile[Any]", by: User, check: bool, given: dict[str, Any]
+) -> Report:
+    """Take an uploaded file in, or with ``check`` say what it would do. ``given`` holds the options, maybe others."""
+    options = {name: given[name] for name in upload.options}
+    if "name" in options:
+        options["name"] = options["name"].strip() or None
+    return upload.act(
+        study=study, source=_source(file), file_name=Path(file.name or "file").name, by=by, check=check, **options
+    )
+
+
+def _source(file: "UploadedFile[Any]") -> Path | BinaryIO:
+    """The file as an import takes it: where it lies, or what it holds."""
+    if isinstance(file, TemporaryUploadedFile):
+        return Path(file.temporary_file_path())
+    return io.BytesIO(file.read())
