@@ -46,6 +46,7 @@ def _has_votes_left() -> Exists:
             ~Exists(voted),
             round__conversation=OuterRef("conversation"),
             round__revealed_at=None,
+            criterion__withdrawn_at=None,
             criterion__merged_into=None,
         )
     )

@@ -77,11 +77,8 @@ class Start:
         began = time.monotonic()
         self._finish("tables", "migrate", "--no-input", "--verbosity", "0")
         self.terminal.step("Tables", f"up to date ({_seconds(began)})")
-        people = self._demo_people()
-        self._start_parts(port)
-        if people is not None:
-            self._finish("demo study", "demo", "--grade", "--json")
-        self._greet(people)
+        has_demo = self._has_demo()
+        self._greet(self._start_parts(port, has_demo=has_demo))
 
     def _start_database(self) -> None:
         url = os.environ.get("DATABASE_URL", "").strip()
@@ -134,26 +131,32 @@ class Start:
             raise CannotRun(f"“{command}” ended with {child.exit_code}; all it said is in {file}.{_last_words(child)}")
         return next((line for line in reversed(child.last_lines) if line.startswith("{")), "{}")
 
-    def _demo_people(self) -> dict[str, Any] | None:
-        """The demo's people, after loading it into a database without studies; None where there is no demo."""
+    def _has_demo(self) -> bool:
+        """Whether the demo study is there, after loading it into a database without studies."""
         if os.environ.get("CONSILIUM_DEMO", "").strip().lower() not in TRUE:
-            return None
+            return False
         with psycopg.connect(self.database_url) as connection:
             slugs = [row[0] for row in connection.execute("SELECT slug FROM annotation_study")]
-        if slugs and DEMO_SLUG not in slugs:
-            return None
-        began = time.monotonic()
-        answer: dict[str, Any] = json.loads(self._finish("demo study", "demo", "--json"))
-        self.terminal.step("Demo study", f"{'there' if slugs else 'loaded'} ({_seconds(began)})")
-        return answer
+        if not slugs:
+            began = time.monotonic()
+            self._finish("demo study", "demo", "--json")
+            self.terminal.step("Demo study", f"loaded ({_seconds(began)})")
+        return not slugs or DEMO_SLUG in slugs
 
-    def _start_parts(self, port: int) -> None:
+    def _start_parts(self, port: int, *, has_demo: bool) -> dict[str, Any]:
+        """Start all at once and wait for each; answers what the demo says of itself, {} where there is none."""
         self.parts = make_parts(base=self.base, logs=self.logs, env=self.env, port=port, database_url=self.database_url)
         for part in self.parts:
             self.attention.launch(part.child)
         self._record()
-        for part in self.parts:
+        for part in [part for part in self.parts if not part.is_vital]:
             self._wait_for(part)
+        # The demo's run needs a grader that is registered; the others go on starting meanwhile.
+        words = self._finish("demo study", "demo", "--grade", "--json") if has_demo else "{}"
+        for part in [part for part in self.parts if part.is_vital]:
+            self._wait_for(part)
+        answer: dict[str, Any] = json.loads(words)
+        return answer
 
     def _record(self) -> None:
         assert self.once is not None
@@ -178,11 +181,11 @@ class Start:
         self.terminal.step(name.capitalize(), f"doesn't start; all it said is in {part.child.log}")
         self._give_up(part)
 
-    def _greet(self, people: dict[str, Any] | None) -> None:
+    def _greet(self, demo: dict[str, Any]) -> None:
         say, bold = self.terminal.say, self.terminal.bold
-        if people:
-            say(f"\n  Open {bold(self.address + people['address_path'].lstrip('/'))} and choose who you are:\n")
-            for person in people["people"]:
+        if demo:
+            say(f"\n  Open {bold(self.address + demo['address_path'].lstrip('/'))} and choose who you are:\n")
+            for person in demo["people"]:
                 say(f"    {person['role']:<12} {person['name']}, {person['email']}")
             say(f"\n  Or sign in at {self.address} with an e-mail address; the code is printed here.")
         else:

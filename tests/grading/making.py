@@ -73,7 +73,9 @@ def make_set(
     version = take_in(study=study, rows=rows)
     responses = [
         make_response(
-            conversation=frozen.conversation, respondent=f"model-{name}", text=f"Response {name} to {frozen.external_id}. " + "x" * length
+            conversation=frozen.conversation,
+            respondent=f"model-{name}",
+            text=f"Response {name} to {frozen.external_id}. " + "x" * length,
         )
         for frozen in version.conversations.select_related("conversation").order_by("position")
         for name in range(respondents)
@@ -81,7 +83,9 @@ def make_set(
     return Set(study, version, responses)
 
 
-def make_response(*, conversation: Conversation, respondent: str = "model-a", text: str = "Hm.", **facts: Any) -> Response:
+def make_response(
+    *, conversation: Conversation, respondent: str = "model-a", text: str = "Hm.", **facts: Any
+) -> Response:
     who, _ = Respondent.objects.get_or_create(study_id=conversation.study_id, name=respondent)
     return Response.objects.create(
         study_id=conversation.study_id, conversation=conversation, respondent=who, text=text, **facts

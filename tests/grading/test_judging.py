@@ -12,7 +12,7 @@ from grading.judging import (
 )
 from grading.models import ReviewerVerdict
 from tests.factories import make_panel
-from tests.grading.making import make_graded, make_response, make_version
+from tests.grading.graded_runs import make_graded, make_response, make_version
 
 pytestmark = pytest.mark.django_db
 MET, NOT_MET = ReviewerVerdict.Verdict.MET, ReviewerVerdict.Verdict.NOT_MET

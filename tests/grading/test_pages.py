@@ -10,7 +10,7 @@ from django.test import Client
 from annotation.models import User
 from grading.models import Grader, GradesOpened, Response, ReviewerVerdict, Run
 from tests.factories import join, make_panel
-from tests.grading.making import Graded, judge, make_graded, make_version
+from tests.grading.graded_runs import Graded, judge, make_graded, make_version
 
 pytestmark = pytest.mark.django_db
 

@@ -4,7 +4,7 @@ import pytest
 
 from grading.agreement import agreement_as_data, finding, report_agreement
 from grading.score_report import report_scores, scores_as_data
-from tests.grading.making import judge, make_graded
+from tests.grading.graded_runs import judge, make_graded
 
 pytestmark = pytest.mark.django_db
 

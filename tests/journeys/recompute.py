@@ -54,7 +54,7 @@ def digest_of_export(lines: list[Row]) -> str:
     hashes = []
     for row in lines:
         hashes.append(line_hash({"id": row["id"], "messages": row["conversation"]["messages"]}))
-        for item, more in zip(row["rubric_items"], row["consilium"]["criteria"], strict=True):
+        for item in row["rubric_items"]:
             hashes.append(
                 line_hash(
                     {
@@ -62,7 +62,7 @@ def digest_of_export(lines: list[Row]) -> str:
                         "text": item["criterion_text"],
                         "points": item["points"],
                         "axis": item["behavior_axis"],
-                        "scale": more["scale"],
+                        "scale": item["consilium"]["scale"],
                     }
                 )
             )

@@ -98,7 +98,8 @@ def test_the_whole_path_by_commands(folder: Path, tmp_path: Path, database_url: 
 
     # responses, grading through a protocol-speaking endpoint, with a worker of its own process
     assert done("import_responses", "journey", folder / "responses.jsonl")["created"] == len(responses)
-    usable = [row for row in responses if row.get("finish_reason") not in {"length", "content_filter", "error"}]
+    failing = {"length", "content_filter", "error"}
+    usable = [row for row in responses if row["text"].strip() and row.get("finish_reason") not in failing]
     texts = {row["criterion_id"]: row["text"] for row in criteria}
     with Endpoint(rule=judged, criteria=set(texts.values()), responses=[row["text"] for row in usable]) as endpoint:
         done("register_grader", "journey", "stand-in", "--base-url", endpoint.url, "--model", "stand-in-1")

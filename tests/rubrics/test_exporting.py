@@ -340,6 +340,14 @@ def test_a_published_sets_own_tags_keys_and_canary_come_out_again(panel: Panel) 
     ]
 
 
+def test_each_row_of_a_published_set_keeps_its_own_canary(panel: Panel) -> None:
+    version = take_in(
+        study=panel.study, rows=[make_row(canary_string="one"), make_row(canary_string="two"), make_row()]
+    )
+    for format in (ExportFormat.HEALTHBENCH, ExportFormat.MENTALHEALTHBENCH):
+        assert [row.get("canary_string") for row in objects(version, format)] == ["one", "two", None]
+
+
 # Tables
 
 

@@ -316,6 +316,12 @@ def test_the_later_text_goes_in_where_the_older_is_left_out_by_name(panel: Panel
     assert version.criteria.get().criterion == double
 
 
+def test_what_would_stay_out_anyway_keeps_its_own_reason(panel: Panel) -> None:
+    make_agreed(panel=panel)
+    _, (voting,) = make_drafted(panel=panel, texts=["In voting."])
+    assert freeze(panel, leave_out={voting.id: "By name."}).left_out.get().kind == "voting"
+
+
 def test_what_was_decided_under_another_policy_than_the_one_in_force_stays_out(panel: Panel) -> None:
     make_agreed(panel=panel)
     another_policy(panel)
