@@ -160,7 +160,7 @@ def freeze(request: StudyRequest) -> HttpResponse:
     form = freeze_form(view, request.POST)
     if not form.is_valid():
         return _answer(request, view, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
-    if False:
+    if form.cleaned_data["seen"] != view.seen:
         return _look_again(request, view)
     try:
         version = freeze_version(

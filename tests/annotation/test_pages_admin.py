@@ -18,7 +18,7 @@ from annotation.models import Assignment, Conversation, Membership, Policy, Role
 from annotation.overseeing import with_work_left
 from annotation.policy_words import policy_clauses, policy_consequences, worked_cases
 from annotation.revealing import gather
-from annotation.rounds import close_drafting
+from annotation.rounds import close_drafting, close_round
 from tests.factories import (
     Panel,
     draft,
@@ -278,7 +278,10 @@ def test_a_conversation_that_too_few_can_read_is_out_of_reach(panel: Panel) -> N
 
 
 def test_the_list_is_filtered_by_state_person_and_id_and_htmx_gets_the_list_alone(panel: Panel) -> None:
-    make_conversation(study=panel.study, external_id="quiet-one")
+    quiet = make_conversation(study=panel.study, external_id="quiet-one")
+    for reviewer in (panel.ana, panel.eva):
+        assign_reviewer(conversation=quiet, reviewer=reviewer)
+    finish_drafting(conversation=quiet, by=panel.ana)
     _, [criterion], _ = make_voting(panel=panel, external_id="loud-one")
     vote(criterion=criterion, reviewer=panel.ben)
     client, page = signed_in(panel.adam), address(panel, "study_progress")
@@ -293,6 +296,8 @@ def test_the_list_is_filtered_by_state_person_and_id_and_htmx_gets_the_list_alon
     assert ids("?words=QUIET") == ["quiet-one"]
     assert ids(f"?reviewer={panel.ben.id}") == []
     assert ids(f"?reviewer={panel.dev.id}") == ["loud-one"]
+    assert ids(f"?reviewer={panel.ana.id}") == []
+    assert sorted(ids(f"?reviewer={panel.eva.id}")) == ["loud-one", "quiet-one"]
     assert sorted(ids("?state=nonsense")) == ["loud-one", "quiet-one"]
 
 
@@ -424,6 +429,9 @@ def test_what_an_act_would_do_is_what_it_does(panel: Panel) -> None:
         for reviewer, points in zip(panel.reviewers, weights, strict=False):
             vote(criterion=criterion, reviewer=reviewer, points=points)
         conversations.append(conversation)
+    short, _, _ = make_voting(panel=panel)
+    close_round(conversation=short, by=panel.adam)  # nobody judged it: an admin may ask again
+    conversations.append(short)
     bare = make_conversation(study=panel.study)
     draft_by_ana(panel, bare)
     conversations += [bare, make_conversation(study=panel.study)]

@@ -43,7 +43,7 @@ class Terminal:
         self.process = subprocess.Popen(
             words,
             cwd=ROOT,
-            env={**bare, "CONSILIUM_VAR": str(var), "PORT": str(free_port()), **environ},
+            env={**bare, "CONSILIUM_VAR": str(var), "PORT": str(free_port()), "NO_COLOR": "1", **environ},
             stdin=inside,
             stdout=inside,
             stderr=inside,

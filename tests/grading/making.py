@@ -3,17 +3,13 @@ All keyword-only."""
 
 import asyncio
 import itertools
-import os
-import subprocess
-import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from django.db import connection
-from procrastinate.contrib.django import app, connector_params
+from procrastinate.contrib.django import connector_params
 
 from annotation.models import Conversation, Study
 from grading.engine import Engine, Patience

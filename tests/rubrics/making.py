@@ -20,7 +20,7 @@ def make_drafted(
     *, panel: Panel, texts: Sequence[str], points: int = 6, axis: str = AXIS, **facts: object
 ) -> tuple[Conversation, list[Criterion]]:
     """A conversation reviewed by the whole panel, in round 1, with criteria by ana. Nobody has voted."""
-    conversation = make_conversation(study=panel.study, **facts)
+    conversation = make_conversation(study=panel.study, **facts)  # type: ignore[arg-type]
     for reviewer in [panel.ana, *panel.reviewers]:
         assign_reviewer(conversation=conversation, reviewer=reviewer)
     criteria = [

@@ -210,7 +210,7 @@ def test_an_export_reimports_to_the_same_digest(
     assert last is not None
     for name in ("language", "country", "acuity", "user_profile", "has_prior_context", "tags", "source"):
         assert getattr(last, name) == getattr(first, name), name
-    kept = {"ideal_completions_data": None} if format == ExportFormat.HEALTHBENCH else {}
+    kept: dict[str, object] = {"ideal_completions_data": None} if format == ExportFormat.HEALTHBENCH else {}
     kept |= {"consilium": {"source_canary": first.canary_string}} if version.number else {}
     assert json.loads(last.extra or "{}") == kept | json.loads(first.extra or "{}")
     # And so on, for ever.
@@ -386,7 +386,7 @@ def test_a_text_that_is_too_long_for_a_cell_goes_on_in_numbered_rows(panel: Pane
         workbook = openpyxl.load_workbook(io.BytesIO(export(version, format)))
         cells = [str(cell) for sheet in workbook for row in sheet.iter_rows(values_only=True) for cell in row]
         headings, *rows = workbook["messages"].iter_rows(values_only=True)
-        named = [dict(zip(headings, map(str, row), strict=True)) for row in rows]
+        named = [dict(zip(map(str, headings), map(str, row), strict=True)) for row in rows]
         parts = [row for row in named if row["turn"] == "4"]
     assert max(len(cell.encode("utf-16-le")) // 2 for cell in cells) <= 32_767
     assert [row["part"] for row in parts] == [str(number) for number in range(1, len(parts) + 1)]

@@ -102,7 +102,7 @@ def test_both_digests_are_over_what_was_frozen(panel: Panel) -> None:
     make_agreed(panel=panel, texts=["Stays warm."])
     version = freeze(panel, note="First.")
     items = [
-        digests.conversation_sha256(conversation_id=this.external_id, messages=this.messages)
+        digests.conversation_sha256(conversation_id=this.external_id, messages=this.messages or [])
         for this in version.conversations.all()
     ] + [
         digests.criterion_sha256(
@@ -142,7 +142,7 @@ def test_the_votes_that_carried_a_criterion_are_kept_by_the_persons_id(panel: Pa
     # A writer's own vote, as an import may bring it, is kept and never counts.
     Vote.objects.create(
         round=criterion.rounds.get().round,
-        wording=current(criterion).current_revision,
+        wording_id=current(criterion).current_revision_id,
         reviewer=panel.ana,
         choice="agree",
         points=10,

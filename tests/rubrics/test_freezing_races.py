@@ -23,6 +23,7 @@ from annotation.states import ConversationState, CriterionState, with_conversati
 from rubrics import freezing
 from rubrics.freezing import ACKNOWLEDGE_ALL, FrozenInThisMoment, NothingChangedSince, freeze_version
 from rubrics.models import RubricVersion
+from rubrics.selecting import select
 from rubrics.taking_in import NameIsTaken
 from tests.factories import Panel, make_panel, vote
 from tests.rubrics.making import AXIS, make_agreed, make_drafted, make_row, take_in
@@ -86,7 +87,6 @@ def no_lock(study_id: UUID) -> None:
 
 def pause_before_writing(monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], None]) -> None:
     """Let something happen after a freeze has chosen what goes in, and before it writes."""
-    select = freezing.select
 
     def choose_and_wait(**facts: object) -> object:
         selection = select(**facts)  # type: ignore[arg-type]
@@ -175,7 +175,7 @@ def test_no_version_ever_holds_what_was_not_in_consensus(panel: Panel) -> None:
         assert found == []
         versions += frozen
     assert versions >= 7
-    numbers = sorted(RubricVersion.objects.values_list("number", flat=True))
+    numbers = list(RubricVersion.objects.order_by("number").values_list("number", flat=True))
     assert numbers == list(range(1, versions + 1))
     # By the end the panel's votes went in, and what was revised or asked for again did not.
     assert freeze_version(study=panel.study, by=None, acknowledged=ACKNOWLEDGE_ALL).criteria_count == 11
@@ -198,7 +198,7 @@ def test_two_admins_at_once_make_one_version_and_one_refusal(panel: Panel) -> No
             answers = sorted(each.result() for each in [pool.submit(press), pool.submit(press)])
         assert answers == [str(expected), f"Nothing changed since version {expected}."]
         make_agreed(panel=panel)
-    assert sorted(RubricVersion.objects.values_list("number", flat=True)) == [1, 2, 3]
+    assert list(RubricVersion.objects.order_by("number").values_list("number", flat=True)) == [1, 2, 3]
 
 
 def test_should_a_second_freeze_ever_get_past_the_lock_its_number_stops_it(
