@@ -13,7 +13,6 @@ import shutil
 import signal
 import stat
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -307,7 +306,3 @@ def _wait_until_it_answers(server: EmbeddedServer, *, log: Path, while_waiting: 
             time.sleep(0.05)
     last = "\n  ".join(log.read_text(errors="replace").splitlines()[-5:])
     raise CannotStart(f"PostgreSQL doesn't start. The last lines of {log}:\n  {last}")
-
-
-if sys.platform == "win32":
-    raise CannotStart("Consilium's own PostgreSQL needs Linux or macOS; on Windows use WSL, or set DATABASE_URL.")

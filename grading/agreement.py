@@ -18,6 +18,8 @@ from grading.statistics.undefined import Coefficient
 from rubrics.models import FrozenCriterion
 
 CATEGORIES = ("met", "not_met")
+FEW_CONVERSATIONS = 10
+"""Below it the report says that there is too little to conclude from: conversations, not pairs, are independent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ class AgreementReport:
     by_axis: dict[str, Figures]
     by_criterion: dict[str, Figures]
     not_blind: int
+    conversations: int
     criteria: dict[str, FrozenCriterion] = field(default_factory=dict)
 
 
@@ -133,6 +136,7 @@ def report_agreement(run: Run) -> AgreementReport:
         by_axis={name: _figures(pairs) for name, pairs in _grouped(judged, "axis").items()},
         by_criterion={name: _figures(pairs) for name, pairs in _grouped(judged, "criterion").items()},
         not_blind=not_blind,
+        conversations=len({pair.criterion.frozen_conversation_id for pair in judged if pair.grader and pair.clinician}),
         criteria={pair.criterion.external_id: pair.criterion for pair in judged},
     )
 
@@ -148,10 +152,17 @@ def finding(report: AgreementReport) -> str:
         for figures in report.among_clinicians.values()
         if figures.coefficients["kappa"].value is not None
     ]
-    sentence = f"The grader's kappa with the clinicians is {kappa.value:.2f}"
+    sentence = f"The grader's kappa with the clinicians is {_said(kappa.value)}"
+    if report.conversations < FEW_CONVERSATIONS:
+        few = "one conversation" if report.conversations == 1 else f"only {report.conversations} conversations"
+        sentence = f"From {few}, too little to conclude from: t{sentence[1:]}"
     if not among:
         return f"{sentence}; the clinicians have too few pairs in common to compare with."
-    return f"{sentence}; that of each clinician with the others runs from {min(among):.2f} to {max(among):.2f}."
+    return f"{sentence}; that of each clinician with the others runs from {_said(min(among))} to {_said(max(among))}."
+
+
+def _said(value: float) -> str:
+    return f"{value:.2f}".replace("-", "\N{MINUS SIGN}")
 
 
 def _grouped(judged: Iterable[Judged], by: str) -> dict[str, list[Judged]]:
@@ -213,6 +224,7 @@ def agreement_as_data(report: AgreementReport) -> dict[str, Any]:
         "grader_digest": report.run.grader.digest,
         "version": report.run.version.address,
         **overall,
+        "conversations": report.conversations,
         **{name: number.value for name, number in alphas.items()},
         "undefined": {**undefined, **{name: number.reason.value for name, number in alphas.items() if number.reason}},
         "clinicians": [{"reviewer": name, **figures.as_data()} for name, figures in report.by_clinician.items()],

@@ -190,6 +190,9 @@ class Engine:
                     pair.key, number=pair.last_number, request_sha256=work.request_sha256(pair, body)
                 )
                 outcome = await endpoint.client.call(body)
+                if isinstance(outcome, Problem) and outcome.kind is Kind.UNUSABLE:
+                    # Before the place goes to another call, which could only fail too.
+                    await self._fail_run(work.run_id, outcome.sentence)
             if isinstance(outcome, Answered) or outcome.kind is Kind.FILTERED:
                 is_graded = await self._take_answer(work, endpoint, pair, attempt_id, outcome)
                 if is_graded:

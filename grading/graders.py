@@ -29,7 +29,7 @@ from grading.models import Grader
 ENDPOINT_CLASS = "openai chat completions"
 DEFAULT_PARAMETERS: Mapping[str, Any] = {"temperature": 0}
 LOCAL_GRADER = "local"
-LOCAL_PARAMETERS: Mapping[str, Any] = {"temperature": 0, "max_tokens": 400, "longest_text": 300}
+LOCAL_PARAMETERS: Mapping[str, Any] = {"temperature": 0, "max_tokens": 300, "longest_text": 160}
 """A small model doesn't come to an end by itself."""
 
 OURS = frozenset({"longest_text", "response_format"})

@@ -89,24 +89,25 @@ class Session:
     ) -> list[dict[str, Any]]:
         """The rows of one statement, each a mapping. Raises OperationalError when PostgreSQL can't be reached."""
         async with self._turn:
-            connection = await self._connected()
-            cursor = await connection.execute(query, parameters)
-            return await cursor.fetchall() if cursor.description else []
+            for is_last in (False, True):
+                connection = await self._connected()
+                try:
+                    cursor = await connection.execute(query, parameters)
+                    return await cursor.fetchall() if cursor.description else []
+                except psycopg.OperationalError:
+                    # A break is found out only by asking. Every statement here may be made twice.
+                    if is_last or not connection.closed:
+                        raise
+        raise AssertionError("never reached")
 
     async def hold(self, key: int, *, on_lost: OnLost) -> bool:
         """Take a lock for this worker; False where this or another worker has it."""
         lock = Hold(key)
         if lock in self._held:
             return False
-        # Noted before it is asked for, so that a connection that breaks now takes it again.
-        self._held[lock] = on_lost
-        try:
-            rows = await self.rows("SELECT pg_try_advisory_lock(%s::bigint) AS taken", [key])
-        except BaseException:
-            self._held.pop(lock, None)
-            raise
-        if not rows[0]["taken"]:
-            del self._held[lock]
+        rows = await self.rows("SELECT pg_try_advisory_lock(%s::bigint) AS taken", [key])
+        if rows[0]["taken"]:
+            self._held[lock] = on_lost
         return bool(rows[0]["taken"])
 
     async def let_go(self, key: int) -> None:

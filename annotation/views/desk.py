@@ -38,7 +38,7 @@ PLACE = re.compile(r"draft|(revise|accept|object|wording|comment)-[0-9a-f-]{36}"
 def desk_address(conversation: Conversation, *, side: bool = False, **query: object) -> str:
     """The address of a conversation's desk; ``side``: with the criteria in view on a narrow screen."""
     address = reverse("desk", kwargs={"slug": conversation.study.slug, "conversation_id": conversation.id})
-    return address + (f"?{urlencode(query)}" if query else "") + ("#work" if side else "")
+    return address + (f"?{urlencode(query)}" if query else "") + ("#side" if side else "")
 
 
 def criterion_form(desk: Desk, sheet: Sheet | None = None, data: Any = None, place: str = "") -> CriterionForm:

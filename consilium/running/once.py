@@ -30,7 +30,7 @@ class RunningOnce:
             self._handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as problem:
             raise CannotRun(
-                f"{file.parent} can't be written to ({problem.strerror}). CONSILIUM_VAR names another."
+                f"{file.parent} can't be written to ({problem.strerror}); set CONSILIUM_VAR to a folder of yours."
             ) from None
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

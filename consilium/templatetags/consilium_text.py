@@ -73,6 +73,12 @@ def signed(points: int | None) -> str:
 
 
 @register.filter
+def decimals(number: float, places: int = 3) -> str:
+    """A number with a fixed count of decimals and a true minus sign: −0.667."""
+    return f"{number:.{places}f}".replace("-", "\N{MINUS SIGN}")
+
+
+@register.filter
 def language_name(tag: str | None) -> str:
     """The English name of a BCP 47 tag, else the tag itself; unknown is said."""
     if not tag:

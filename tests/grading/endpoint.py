@@ -27,7 +27,7 @@ Verdict = str | None
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One call as the endpoint saw it. ``number`` counts all calls, ``turn`` those about this very pair, both from 1."""
+    """One call as the endpoint saw it. ``number`` counts all calls, ``turn`` those about this pair, both from 1."""
 
     number: int
     turn: int

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from django.db import connection
 from procrastinate.contrib.django import connector_params
@@ -119,10 +120,7 @@ def grade_now(
     """Do all jobs of a run here, by an engine of one's own, as one worker would; the queue itself is left alone."""
 
     async def all_jobs(engine: Engine) -> None:
-        responses = [job[1] for job in jobs]
-        await asyncio.gather(
-            *(engine.grade_response(run_id=run.id, response_id=response_id) for response_id in responses)  # type: ignore[arg-type]
-        )
+        await asyncio.gather(*(engine.grade_response(run_id=run.id, response_id=UUID(job[1])) for job in jobs))
 
     jobs = waiting_jobs(run)
     with_engine(all_jobs, patience=patience, environment=environment, call_seconds=call_seconds)

@@ -401,9 +401,7 @@ def everything_stored() -> str:
     found = []
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
-            cursor.execute(
-                f'SELECT coalesce(string_agg(row_text, chr(10)), \'\') FROM (SELECT "{table}"::text AS row_text FROM "{table}") AS rows'
-            )
+            cursor.execute(f"SELECT coalesce(string_agg(given::text, chr(10)), '') FROM \"{table}\" AS given")
             row = cursor.fetchone()
             found.append(row[0] if row else "")
         cursor.execute("SELECT coalesce(string_agg(encode(raw_reply, 'escape'), chr(10)), '') FROM grading_attempt")
@@ -614,7 +612,8 @@ def test_a_broken_connection_to_postgresql_costs_nothing(whose: str) -> None:
 def end_connections(name: str) -> int:
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = %s AND datname = current_database()",
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+            "WHERE application_name = %s AND datname = current_database()",
             [name],
         )
         row = cursor.fetchone()
