@@ -32,18 +32,19 @@ from annotation.states import ConversationState, CriterionState, with_conversati
 def _has_votes_left() -> Exists:
     """Over assignments: whether the open round holds a criterion that the reviewer may vote on and has not."""
     reviewer = OuterRef(OuterRef("reviewer"))
-    written = RevisionWriter.objects.filter(writer=reviewer).filter(
-        Q(revision__criterion=OuterRef("criterion"))
-        & (Q(revision__number=1) | Q(revision=OuterRef("criterion__current_revision__wording_id")))
-        | Q(revision__criterion__merged_into=OuterRef("criterion"))
-    )
-    voted = Vote.objects.filter(
-        round=OuterRef("round"), wording=OuterRef("criterion__current_revision__wording_id"), reviewer=reviewer
-    )
+    wording = OuterRef("criterion__current_revision__wording_id")
+    written = RevisionWriter.objects.filter(writer=reviewer)
+    # The rule of Criterion.writer_ids, part by part: with OR between them no index would serve.
+    wrote_first = written.filter(revision__criterion=OuterRef("criterion"), revision__number=1)
+    wrote_wording = written.filter(revision=wording)
+    wrote_source = written.filter(revision__criterion__merged_into=OuterRef("criterion"))
+    voted = Vote.objects.filter(round=OuterRef("round"), wording=wording, reviewer=reviewer)
     return Exists(
         RoundCriterion.objects.filter(
-            ~Exists(written),
             ~Exists(voted),
+            ~Exists(wrote_first),
+            ~Exists(wrote_wording),
+            ~Exists(wrote_source),
             round__conversation=OuterRef("conversation"),
             round__revealed_at=None,
             criterion__withdrawn_at=None,

@@ -109,17 +109,23 @@ class EndpointClient:
         def took() -> int:
             return round((time.monotonic() - began) * 1000)
 
+        problem: BaseException | None = None
         try:
             async with asyncio.timeout(self._seconds):
                 # Not .chat.completions.create: it walks through every message to check what is checked already, which
                 # takes longer than the call's whole way through the client; and any parameter may be sent so.
                 response = await self._client.post("/chat/completions", cast_to=httpx2.Response, body=body)
         except openai.APIStatusError as refusal:
-            return self._refused(refusal.response, took())
-        except (openai.APITimeoutError, TimeoutError) as problem:
+            response = refusal.response
+        except openai.APIConnectionError as broken:
+            problem = broken.__cause__ or broken
+        except TimeoutError as late:
+            problem = late
+        # Read only here: the client's exceptions quote the endpoint, and one raised beside them would print them.
+        if problem is not None:
             return self._unanswered(problem, took())
-        except openai.APIConnectionError as problem:
-            return self._unanswered(problem.__cause__ or problem, took())
+        if not response.is_success:
+            return self._refused(response, took())
         content = self._without_key(response.content)
         if read_completion(content) is None and (complaint := read_complaint(content)) and complaint.message:
             # Some servers in between answer 200 and put the refusal into the body.
@@ -155,9 +161,8 @@ class EndpointClient:
         return Problem(Kind.FAULT, sentence, took, is_possibly_billed=True)
 
     def _sentence(self, kind: Kind, status: int, said: Complaint) -> str:
-        reason = _REASONS[kind]
-        if kind is Kind.UNUSABLE:
-            reason = next((words for test, words in _UNUSABLE if test(status, said)), _OTHERWISE_UNUSABLE)
+        unusable = next((words for test, words in _UNUSABLE if test(status, said)), _OTHERWISE_UNUSABLE)
+        reason = unusable if kind is Kind.UNUSABLE else _REASONS[kind]
         heard = self._without_key(said.message.strip().encode("utf-8", "replace")).decode("utf-8", "replace")
         heard = " ".join(heard.replace("\x00", " ").split())[:300]
         return f"{self._host} {reason} ({status})" + (f": {heard}" if heard else ".")

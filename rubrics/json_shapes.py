@@ -9,9 +9,9 @@ under ``consilium.source_canary``.
 import json
 from collections.abc import Iterator
 
+from rubrics.incoming import OWN_KEY
 from rubrics.models import FrozenConversation, FrozenCriterion, RubricVersion
 from rubrics.reading_versions import FrozenRubric, facts_of, rubrics_of
-from rubrics.taking_in import OWN_KEY
 
 Object = dict[str, object]
 

@@ -8,22 +8,28 @@ carries a criterion in is recomputed from the stored votes: what is stored must 
 A fixed number of queries, however many criteria. Nothing here depends on a vote in an open round.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import models
-from django.db.models import QuerySet
 
 from annotation import consensus
-from annotation.models import Acuity, Conversation, Criterion, Policy, RoundOutcome, Study, Vote
+from annotation.models import Acuity, Policy, Study
 from annotation.revealing import rule_of
-from annotation.states import ConversationState, CriterionState, with_conversation_state, with_criterion_state
+from annotation.states import ConversationState, CriterionState
 from consilium.canonical import normal_text
 from consilium.errors import RuleViolation
+from rubrics.candidates import (
+    Candidate,
+    CarryingVote,
+    Outcome,
+    Place,
+    candidates_of,
+    outcomes_of,
+    places_of,
+    votes_of,
+)
 
 HEAVY = 8
 """Own points of this size or more, left out, are acknowledged one by one."""
@@ -59,53 +65,6 @@ class LeftOutKind(models.TextChoices):
 
 
 NEVER_ACKNOWLEDGED = frozenset({LeftOutKind.WITHDRAWN, LeftOutKind.MERGED})
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A conversation as the selection sees it."""
-
-    id: UUID
-    external_id: str
-    acuity: str | None
-    position: int
-    state: str
-    last_round: int
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A criterion of the study as it stands: its state and its current revision. ``points`` are its author's."""
-
-    id: UUID
-    external_id: str
-    conversation_id: UUID
-    position: int
-    created_at: datetime
-    state: str
-    outcome_id: UUID | None
-    merged_into: str | None
-    adjudication: str
-    revision_id: UUID
-    wording_id: UUID
-    text: str
-    points: int
-    axis: str
-    scale: str
-    levels: object
-    rationale: str
-    extra: str
-
-
-@dataclass(frozen=True, slots=True)
-class CarryingVote:
-    """An eligible reviewer's vote on the wording in the round that decided it."""
-
-    person: UUID
-    choice: str
-    points: int | None
-    category: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +121,12 @@ def select(
     if not all(named.values()):
         raise LeavingOutNeedsAReason
     policy = study.policy
-    places = _places(study, conversations)
-    candidates = _candidates(study, conversations)
+    places = places_of(study, conversations)
+    candidates = candidates_of(study, conversations)
     if not named.keys() <= {candidate.id for candidate in candidates}:
         raise NoSuchCriterion
     candidates.sort(key=lambda this: _reading_order(places[this.conversation_id], this))
-    outcomes = _outcomes(study, conversations)
+    outcomes = outcomes_of(study, conversations)
     left: dict[UUID, tuple[LeftOutKind, str]] = {}
     for candidate in candidates:
         outcome = outcomes.get(candidate.outcome_id) if candidate.outcome_id else None
@@ -208,89 +167,11 @@ def _reading_order(place: Place, candidate: Candidate) -> tuple[object, ...]:
     return place.position, place.external_id, candidate.position, candidate.external_id
 
 
-# What is stored
-
-
-def _places(study: Study, conversations: Collection[UUID] | None) -> dict[UUID, Place]:
-    chosen = Conversation.objects.own().filter(study=study)
-    if conversations is not None:
-        chosen = chosen.filter(id__in=conversations)
-    rows: QuerySet[Any, Any] = with_conversation_state(chosen)
-    rows = rows.values_list("id", "external_id", "acuity", "position", "state", "last_round")
-    return {row[0]: Place(*row) for row in rows.iterator(chunk_size=5000)}
-
-
-def _candidates(study: Study, conversations: Collection[UUID] | None) -> list[Candidate]:
-    """Every criterion of the study. One statement tells state, outcome and text together."""
-    chosen = Criterion.objects.own().filter(study=study)
-    if conversations is not None:
-        chosen = chosen.filter(conversation__in=conversations)
-    rows: QuerySet[Any, Any] = with_criterion_state(chosen)
-    rows = rows.values_list(
-        "id",
-        "external_id",
-        "conversation_id",
-        "position",
-        "created_at",
-        "state",
-        "outcome_id",
-        "merged_into__external_id",
-        "adjudication",
-        "current_revision_id",
-        "current_revision__wording_id",
-        "current_revision__text",
-        "current_revision__points",
-        "current_revision__axis",
-        "current_revision__scale",
-        "current_revision__levels",
-        "current_revision__rationale",
-        "extra",
-    )
-    return [Candidate(*row) for row in rows.iterator(chunk_size=5000)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    id: UUID
-    round_id: UUID
-    round_number: int
-    policy_id: UUID
-    policy_version: int
-    wording_id: UUID
-    writers: list[UUID]
-    eligible: list[UUID]
-    result: str
-    points: int | None
-    failing: list[str]
-    sentence: str
-
-
-def _outcomes(study: Study, conversations: Collection[UUID] | None) -> dict[UUID, _Outcome]:
-    chosen = RoundOutcome.objects.filter(criterion__study=study)
-    if conversations is not None:
-        chosen = chosen.filter(criterion__conversation__in=conversations)
-    rows = chosen.values_list(
-        "id",
-        "round_id",
-        "round__number",
-        "policy_id",
-        "policy__version",
-        "wording_id",
-        "writers",
-        "eligible",
-        "result",
-        "points",
-        "failing",
-        "sentence",
-    )
-    return {row[0]: _Outcome(*row) for row in rows.iterator(chunk_size=5000)}
-
-
 # Why not
 
 
 def _why_not(
-    candidate: Candidate, place: Place, outcome: _Outcome | None, policy: Policy
+    candidate: Candidate, place: Place, outcome: Outcome | None, policy: Policy
 ) -> tuple[LeftOutKind, str] | None:
     """Answer why a criterion is not in consensus for a freeze, None where it is."""
     state = candidate.state
@@ -337,7 +218,7 @@ def _duplicates(candidates: Iterable[Candidate]) -> dict[UUID, tuple[LeftOutKind
 
 
 def _unscorable(
-    candidates: Collection[Candidate], outcomes: Mapping[UUID, _Outcome]
+    candidates: Collection[Candidate], outcomes: Mapping[UUID, Outcome]
 ) -> dict[UUID, tuple[LeftOutKind, str]]:
     """The criteria of conversations in which nothing with positive consensus points would go in."""
     scorable = {
@@ -366,13 +247,13 @@ def _recomputed(
     study: Study,
     conversations: Collection[UUID] | None,
     candidates: Collection[Candidate],
-    outcomes: Mapping[UUID, _Outcome],
-) -> dict[UUID, tuple[_Outcome, tuple[CarryingVote, ...]]]:
+    outcomes: Mapping[UUID, Outcome],
+) -> dict[UUID, tuple[Outcome, tuple[CarryingVote, ...]]]:
     """Answer for each criterion its outcome and the votes that carried it, after deciding it again from them."""
     rules = {policy.id: rule_of(policy) for policy in study.policies.all()}
     deciding = {candidate.id: outcomes[candidate.outcome_id] for candidate in candidates if candidate.outcome_id}
-    votes = _votes(study, conversations, {(this.round_id, this.wording_id) for this in deciding.values()})
-    carried: dict[UUID, tuple[_Outcome, tuple[CarryingVote, ...]]] = {}
+    votes = votes_of(study, conversations, {(this.round_id, this.wording_id) for this in deciding.values()})
+    carried: dict[UUID, tuple[Outcome, tuple[CarryingVote, ...]]] = {}
     for candidate in candidates:
         outcome = deciding[candidate.id]
         cast = votes[outcome.round_id, outcome.wording_id]
@@ -392,20 +273,3 @@ def _recomputed(
         may = set(outcome.eligible) - set(outcome.writers)
         carried[candidate.id] = outcome, tuple(vote for vote in cast if vote.person in may)
     return carried
-
-
-def _votes(
-    study: Study, conversations: Collection[UUID] | None, wanted: Collection[tuple[UUID, UUID]]
-) -> dict[tuple[UUID, UUID], list[CarryingVote]]:
-    """The votes on the wanted (round, wording), by person's id: an order that tells nothing."""
-    chosen = Vote.objects.filter(round__conversation__study=study, round__revealed_at__isnull=False)
-    if conversations is not None:
-        chosen = chosen.filter(round__conversation__in=conversations)
-    votes: dict[tuple[UUID, UUID], list[CarryingVote]] = defaultdict(list)
-    rows = chosen.values_list("round_id", "wording_id", "reviewer_id", "choice", "points", "category", "reason")
-    for round_id, wording_id, person, choice, points, category, reason in rows.iterator(chunk_size=10_000):
-        if (round_id, wording_id) in wanted:
-            votes[round_id, wording_id].append(CarryingVote(person, choice, points, category, reason))
-    for cast in votes.values():
-        cast.sort(key=lambda vote: vote.person)
-    return votes

@@ -20,7 +20,7 @@ from annotation.models import Assignment, Conversation, Criterion, Role, Study, 
 from annotation.overseeing import conversations_to_oversee, oversee, recused_from
 from annotation.permissions import StudyRequest, study_page, visible_criteria
 from annotation.rounds import due_for_next_round
-from annotation.states import with_criterion_state
+from annotation.states import CriterionState, with_criterion_state
 from annotation.views.progress import crumbs
 
 
@@ -164,6 +164,7 @@ def _answer(
         "criteria": _criteria(request.user, row),
         "recused": recused_from(row),
         "due_count": len(due),
+        "has_round_left": has_round_left,
         "acts": acts_for(
             overseen.state,
             is_drafting_open=overseen.is_drafting_open,
@@ -181,4 +182,7 @@ def _criteria(user: User, conversation: Conversation) -> list[Any]:
     """The conversation's criteria that the person may read now, with their states."""
     ids = [criterion.id for criterion in visible_criteria(user, conversation)]
     rows = with_criterion_state(Criterion.objects.filter(id__in=ids)).select_related("current_revision")
-    return list(rows.order_by("position", "id"))
+    found: list[Any] = list(rows.order_by("position", "id"))
+    for row in found:
+        row.state_in_words = CriterionState(row.state).label
+    return found

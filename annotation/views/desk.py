@@ -38,7 +38,7 @@ PLACE = re.compile(r"draft|(revise|accept|object|wording|comment)-[0-9a-f-]{36}"
 def desk_address(conversation: Conversation, *, side: bool = False, **query: object) -> str:
     """The address of a conversation's desk; ``side``: with the criteria in view on a narrow screen."""
     address = reverse("desk", kwargs={"slug": conversation.study.slug, "conversation_id": conversation.id})
-    return address + (f"?{urlencode(query)}" if query else "") + ("#side" if side else "")
+    return address + (f"?{urlencode(query)}" if query else "") + ("#criteria" if side else "")
 
 
 def criterion_form(desk: Desk, sheet: Sheet | None = None, data: Any = None, place: str = "") -> CriterionForm:
@@ -125,8 +125,15 @@ def answer_desk(request: HttpRequest, desk: Desk, *, status: int = HTTPStatus.OK
         context["part"] = part = parts_of(desk.reader, [desk.study])[desk.study.id]
         context["next_id"] = part.next(after=desk.conversation.id)
     if is_fragment:
-        return render(request, "annotation/_desk_side.html", context, status=status)
+        return show_what_is_missing(render(request, "annotation/_desk_side.html", context, status=status))
     return render(request, "annotation/desk.html", context, status=status)
+
+
+def show_what_is_missing(response: HttpResponse) -> HttpResponse:
+    """Let htmx bring what is missing into view, where a form comes back; else the top of what it swaps is shown."""
+    if response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY:
+        response["HX-Reswap"] = "outerHTML show:#what-is-missing:top"
+    return response
 
 
 def after_act(request: StudyRequest, conversation: Conversation, *, said: str = "", **query: object) -> HttpResponse:

@@ -21,7 +21,14 @@ from annotation.forms import CriterionForm
 from annotation.models import Criterion, Revision, Role, Vote
 from annotation.permissions import StudyRequest, find_conversation, study_page
 from annotation.unsent import purge_unsent
-from annotation.views.desk import after_act, answer_desk, criterion_form, open_desk, turn_to
+from annotation.views.desk import (
+    after_act,
+    answer_desk,
+    criterion_form,
+    open_desk,
+    show_what_is_missing,
+    turn_to,
+)
 from consilium.pages import respond_with_fragment
 
 
@@ -100,7 +107,10 @@ def _show_form(
     request: StudyRequest, desk: Desk, sheet: Sheet, form: CriterionForm, *, status: int = HTTPStatus.OK, **shown: Any
 ) -> HttpResponse:
     context = {"desk": desk, "conversation": desk.conversation, "sheet": sheet, "form": form, **shown}
-    return respond_with_fragment(request, "annotation/revise.html", "annotation/_revision.html", context, status=status)
+    answer = respond_with_fragment(
+        request, "annotation/revise.html", "annotation/_revision.html", context, status=status
+    )
+    return show_what_is_missing(answer)
 
 
 def _show_stale(

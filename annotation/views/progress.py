@@ -18,9 +18,11 @@ from annotation.models import Conversation, Role, Study, User
 from annotation.overseeing import conversations_to_oversee, oversee, shares_of_reviewers
 from annotation.permissions import StudyRequest, study_page
 from annotation.states import ConversationState, CriterionState, count_states
-from consilium.pages import respond_with_fragment
+from consilium.pages import respond_with_fragment, wants_fragment
 
 CONVERSATIONS_A_PAGE = 50
+MOST_AT_ONCE = 500
+"""So many conversations are acted on by one press; a browser would not wait for thousands."""
 NAMED = 10
 """So many conversations are named in a sentence, the others are counted."""
 
@@ -67,18 +69,20 @@ def show_progress(request: StudyRequest) -> HttpResponse:
         request.GET.get("page")
     )
     context = {
-        **counts_context(study),
         "form": form,
         "page": page,
         "rows": oversee(study, page.object_list, out_of_reach=unreachable),
         "acts": list(ROUND_ACTS.values()),
+    }
+    if wants_fragment(request):
+        return render(request, "annotation/admin/_conversations.html", context)
+    context |= {
+        **counts_context(study),
         "out_of_reach_count": len(unreachable),
         "shares": shares_of_reviewers(study),
         "policy": study.policy,
     }
-    return respond_with_fragment(
-        request, "annotation/admin/progress.html", "annotation/admin/_conversations.html", context
-    )
+    return render(request, "annotation/admin/progress.html", context)
 
 
 @require_GET
@@ -107,6 +111,9 @@ def act_on_conversations(request: StudyRequest, act: str) -> HttpResponse:
     chosen = _chosen(request.study, data)
     if request.method != "POST":
         return _ask(request, found, chosen, data)
+    if len(chosen) > MOST_AT_ONCE:
+        wanted = would_act_on(study=request.study, act=found, conversation_ids=[this.id for this in chosen])
+        chosen = [this for this in chosen if this.id in wanted][:MOST_AT_ONCE]
     done = act_on_each(study=request.study, conversations=chosen, act=found, by=request.user)
     _say(request, found, done)
     if len(chosen) == 1:
@@ -136,7 +143,8 @@ def _ask(request: StudyRequest, act: RoundAct, chosen: list[Conversation], data:
         "act": act,
         "chosen": chosen,
         "acted_on": oversee(request.study, acted_on[:CONVERSATIONS_A_PAGE]),
-        "acted_on_count": len(acted_on),
+        "acted_on_count": min(len(acted_on), MOST_AT_ONCE),
+        "for_later_count": max(0, len(acted_on) - MOST_AT_ONCE),
         "passed_over_count": len(chosen) - len(acted_on),
         "all": data.get("all"),
         "filter": {name: data.get(name, "") for name in ("state", "reviewer", "words")},

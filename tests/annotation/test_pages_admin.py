@@ -414,6 +414,23 @@ def test_all_of_a_filtered_list_are_acted_on_and_no_other(panel: Panel) -> None:
     assert sorted(closed) == ["wanted-0", "wanted-1", "wanted-2"]
 
 
+def test_more_than_are_done_at_once_are_left_for_another_press(panel: Panel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annotation.views.progress.MOST_AT_ONCE", 2)
+    closed = make_conversation(study=panel.study, external_id="closed")
+    close_drafting(conversation=closed, by=panel.adam)
+    for number in range(3):
+        draft_by_ana(panel, make_conversation(study=panel.study, external_id=f"open-{number}", position=number))
+    client, page = signed_in(panel.adam), address(panel, "admin_act", act="close-drafting")
+    html = shown(client, page + "?all=1")
+    assert "Close drafting of 2 conversations?" in html
+    assert "1 more is left for another press" in html
+    client.post(page, {"all": "1"})
+    still_open = Conversation.objects.filter(drafting_closed_at=None).values_list("external_id", flat=True)
+    assert list(still_open) == ["open-2"]
+    client.post(page, {"all": "1"})
+    assert not Conversation.objects.filter(drafting_closed_at=None).exists()
+
+
 def test_nothing_chosen_is_said_and_an_unknown_act_is_not_there(panel: Panel) -> None:
     client = signed_in(panel.adam)
     page = address(panel, "admin_act", act="close-round")

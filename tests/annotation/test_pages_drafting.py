@@ -59,7 +59,7 @@ def test_a_criterion_is_drafted(panel: Panel, conversation: Conversation, htmx: 
         assert "<html" not in answer.content.decode()
     else:
         assert answer.status_code == 303
-        assert answer["Location"].endswith(f"/conversations/{conversation.id}/#side")
+        assert answer["Location"].endswith(f"/conversations/{conversation.id}/#criteria")
         answer = browser.desk(conversation)
     assert FACTS["text"] in text_of(answer)
     assert "important, +6 · cites turn 1" in text_of(answer)

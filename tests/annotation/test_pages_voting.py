@@ -135,6 +135,21 @@ def test_a_better_wording_comes_with_a_weight(panel: Panel, voting: tuple[Conver
     assert (cast.choice, cast.points, cast.better_wording) == ("agree", 4, "Asks about her nights.")
 
 
+def test_the_same_wording_again_is_agreeing_and_no_better_wording(
+    panel: Panel, voting: tuple[Conversation, list[Criterion]]
+) -> None:
+    _, (one, *_) = voting
+    Browser(panel.ben).vote(one, act="wording", better_wording=f" {text(one)}\r\n", points="4")
+    assert (Vote.objects.get().points, Vote.objects.get().better_wording) == (4, "")
+
+
+def test_what_is_missing_is_brought_into_view(panel: Panel, voting: tuple[Conversation, list[Criterion]]) -> None:
+    _, (one, *_) = voting
+    answer = Browser(panel.ben).vote(one, htmx=True, act="object")
+    assert answer["HX-Reswap"] == "outerHTML show:#what-is-missing:top"
+    assert answer.content.decode().count('id="what-is-missing"') == 1
+
+
 @pytest.mark.parametrize("act", ["abstain", "recuse"])
 def test_one_abstains_or_recuses_with_one_button(
     panel: Panel, voting: tuple[Conversation, list[Criterion]], act: str

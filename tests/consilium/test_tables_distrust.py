@@ -9,7 +9,15 @@ import pytest
 
 from consilium.tables import Limits, open_table
 from tests.consilium.test_tables_reading import mutate
-from tests.consilium.test_tables_spreadsheets import only_problem, raw_sheet, read, repacked, with_shared, workbook
+from tests.consilium.test_tables_spreadsheets import (
+    only_problem,
+    raw_sheet,
+    read,
+    repacked,
+    strict,
+    with_shared,
+    workbook,
+)
 
 
 def test_other_zip_archives_are_refused_by_name() -> None:
@@ -63,6 +71,14 @@ def test_a_tag_without_end_and_foreign_encodings_are_refused() -> None:
         return b'<?xml version="1.0" encoding="iso-8859-7"?>' + content.partition(b"?>")[2]
 
     assert "UTF-8" in only_problem(repacked(workbook(["id"], ["a"]), latin)).message
+
+
+@pytest.mark.parametrize("part", ["styles.xml", "workbook.xml", "[Content_Types].xml"])
+def test_a_document_type_is_refused_in_any_part(part: str) -> None:
+    def declaring(name: str, content: bytes) -> bytes:
+        return b"<!DOCTYPE x>" + content.removeprefix(b"<?xml") if name.endswith(part) else content
+
+    assert "document type" in only_problem(repacked(workbook(["id"], ["a"]), declaring)).message
 
 
 def test_a_part_that_is_no_xml_is_refused() -> None:
@@ -122,5 +138,22 @@ def test_mutated_workbooks_end_in_rows_or_problems_and_never_in_an_exception() -
             for _ in range(chance.randint(1, 4)):
                 mutate(data, chance)
         table = open_table(io.BytesIO(bytes(data)))
+        rows = list(table.rows())
+        assert rows or table.problems
+
+
+def test_mutated_workbooks_do_no_harm_to_the_second_reader_either() -> None:
+    chance = random.Random(20240603)
+    original = strict(workbook(["id", "text", "at"], ["a", "é😀 & <b>", datetime.date(2024, 1, 2)], [7, "b", True]))
+
+    def mutated(name: str, content: bytes) -> bytes:
+        digits = [place for place, byte in enumerate(content) if chr(byte).isdigit()]
+        if "worksheets" not in name or not digits:
+            return content
+        place = chance.choice(digits)
+        return content[:place] + chance.choice([b"9", b"0", b"99999", b""]) + content[place + 1 :]
+
+    for _ in range(8):
+        table = open_table(io.BytesIO(repacked(original, mutated)))
         rows = list(table.rows())
         assert rows or table.problems

@@ -3,6 +3,7 @@
 import datetime
 import io
 import re
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 
@@ -13,9 +14,10 @@ from openpyxl.cell.text import InlineFont
 from openpyxl.styles import PatternFill
 from openpyxl.worksheet.worksheet import Worksheet
 
-from consilium.tables import Kind, Problem, Table, open_table
+from consilium.tables import Kind, Problem, Table, open_table, write_xlsx
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 LAST_ROW = 1_048_576
 
 
@@ -275,14 +277,91 @@ def test_a_workbook_with_nothing_to_see_says_so() -> None:
     assert "can be seen" in only_problem(hidden).message
 
 
-def test_the_strict_dialect_and_prefixed_tags_are_read() -> None:
-    def change(name: str, content: bytes) -> bytes:
-        text = content.decode()
-        if name.endswith("sheet1.xml"):
-            text = re.sub(r"<(/?)([a-zA-Z])", r"<\1x:\2", text).replace("xmlns=", "xmlns:x=")
-        return text.replace(MAIN, "http://purl.oclc.org/ooxml/spreadsheetml/main").encode()
+def strict(data: bytes) -> bytes:
+    """The same workbook in the dialect that Excel calls “Strict Open XML Spreadsheet”."""
 
-    assert read(repacked(workbook(["id"], ["a"]), change))[0] == [(2, {"id": "a"})]
+    def change(_: str, content: bytes) -> bytes:
+        content = content.replace(MAIN.encode(), b"http://purl.oclc.org/ooxml/spreadsheetml/main")
+        return content.replace(OFFICE.encode(), b"http://purl.oclc.org/ooxml/officeDocument/relationships")
+
+    return repacked(data, change)
+
+
+def test_prefixed_tags_are_read() -> None:
+    def change(name: str, content: bytes) -> bytes:
+        if not name.endswith("sheet1.xml"):
+            return content
+        return re.sub(r"<(/?)([a-zA-Z])", r"<\1x:\2", content.decode()).replace("xmlns=", "xmlns:x=").encode()
+
+    rows, table = read(repacked(workbook(["id"], ["a"]), change))
+    assert rows == [(2, {"id": "a"})]
+    assert table.warnings == []
+
+
+def test_dates_are_dates_where_openpyxl_would_not_find_their_styles() -> None:
+    file = io.BytesIO()
+    data = workbook(["at"], [datetime.date(2024, 2, 29)])
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(file, "w") as new:
+        for name in old.namelist():
+            new.writestr(name.replace("styles", "looks"), old.read(name).replace(b"styles.xml", b"looks.xml"))
+    assert read(file.getvalue())[0] == [(2, {"at": "2024-02-29"})]
+
+
+# The second reader
+
+
+def test_the_strict_dialect_is_read_by_the_second_reader() -> None:
+    def merge(sheet: Worksheet) -> None:
+        sheet.merge_cells("B7:B8")
+
+    data = workbook(
+        ["id", "value"],
+        ["=a"[1:], datetime.date(2024, 2, 29)],
+        [7, datetime.datetime(2024, 2, 29, 13, 5, 9)],
+        [None, None],
+        [0, False],
+        ["literal x005F_ _x005F_x0041_", 2.5],
+        ["b", "merged"],
+        ["c"],
+        change=merge,
+    )
+    rows, table = read(strict(data))
+    assert rows == [
+        (2, {"id": "a", "value": "2024-02-29"}),
+        (3, {"id": 7, "value": "2024-02-29T13:05:09"}),
+        (5, {"id": 0, "value": False}),
+        (6, {"id": "literal x005F_ _x0041_", "value": 2.5}),
+        (7, {"id": "b", "value": "merged"}),
+        (8, {"id": "c"}),
+    ]
+    assert [(problem.line, problem.column) for problem in table.problems] == [(7, "value")]
+    assert ["unusual kind" in warning.message for warning in table.warnings] == [True]
+    assert len(list(table.rows())) == 6
+
+
+def test_a_text_is_no_formula_after_the_second_reader_either() -> None:
+    data = raw_sheet('<row r="1"><c t="str"><v>id</v></c></row><row r="2"><c t="str"><v>=1+1</v></c></row>')
+    assert read(strict(data))[0] == [(2, {"id": "=1+1"})]
+
+
+def test_hidden_sheets_are_hidden_from_the_second_reader_too() -> None:
+    data = sheets(("Old", "hidden", [["id"], ["h"]]), ("New", "visible", [["id"], ["a"]]))
+    rows, table = read(strict(data))
+    assert (rows, table.sheet) == ([(2, {"id": "a"})], "New")
+
+
+@pytest.mark.parametrize("cell", ["=1+1", "#N/A"])
+def test_what_the_second_reader_would_pass_over_is_refused(cell: str) -> None:
+    assert "formulas or errors" in only_problem(strict(workbook(["id"], [cell], ["a"]))).message
+
+
+def test_the_second_reader_may_fall_and_we_go_on() -> None:
+    """A cell in the last corner makes calamine ask for 550 GB, and ends its process."""
+
+    def far(sheet: Worksheet) -> None:
+        sheet.cell(row=LAST_ROW, column=16_384, value="corner")
+
+    assert "no reader" in only_problem(strict(workbook(["id"], ["a"], change=far))).message
 
 
 def test_a_workbook_can_be_read_twice() -> None:
@@ -293,8 +372,7 @@ def test_a_workbook_can_be_read_twice() -> None:
 
 def with_shared(texts: str, rows: str) -> bytes:
     """A workbook whose cells point at shared texts, as Excel writes it."""
-    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    relation = f'<Relationship Id="shared" Type="{office}/sharedStrings" Target="/xl/sharedStrings.xml"/>'
+    relation = f'<Relationship Id="shared" Type="{OFFICE}/sharedStrings" Target="/xl/sharedStrings.xml"/>'
 
     def relate(name: str, content: bytes) -> bytes:
         if not name.endswith("workbook.xml.rels"):
@@ -315,3 +393,35 @@ def test_shared_texts_are_read() -> None:
     )
     rows = "".join(f'<row r="{n + 1}"><c r="A{n + 1}" t="s"><v>{n}</v></c></row>' for n in range(4))
     assert read(with_shared(texts, rows))[0] == [(2, {"id": " a\r_x0041_ "}), (3, {"id": "東京"})]
+    literal = "<si><t>id</t></si><si><t>literal x005F_ stays</t></si>"
+    rows = "".join(f'<row r="{n + 1}"><c r="A{n + 1}" t="s"><v>{n}</v></c></row>' for n in range(2))
+    assert read(with_shared(literal, rows))[0] == [(2, {"id": "literal x005F_ stays"})]
+
+
+def test_a_sheet_without_its_place_is_not_passed_over() -> None:
+    """openpyxl drops such a sheet with a warning to the program."""
+    data = sheets(("A", "visible", [["id"], ["a"]]), ("B", "visible", [["id"], ["b"]]))
+    lost = repacked(data, lambda _, content: content.replace(b'r:id="rId1"', b""))
+    assert "damaged" in only_problem(lost).message
+
+
+def test_a_cell_of_an_unknown_kind_is_a_problem() -> None:
+    data = raw_sheet(
+        '<row r="1"><c t="str"><v>id</v></c></row><row r="2"><c t="other"><is><t>a</t></is></c></row>'
+        '<row r="3"><c t="other"><v>1</v></c></row>'
+    )
+    _, table = read(data)
+    assert [(problem.line, problem.column) for problem in table.problems] == [(2, "id"), (3, "id")]
+
+
+def test_memory_stays_the_same_however_long_the_sheet_is() -> None:
+    file = io.BytesIO()
+    write_xlsx(file, [("A", ["id", "text"], ((f"{n}", "word " * 40) for n in range(10_000)))])
+    tracemalloc.start()
+    try:
+        count = sum(1 for _ in open_table(file).rows())
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert count == 10_000
+    assert peak < 8_000_000

@@ -6,6 +6,8 @@ import io
 import json
 import os
 import re
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -15,6 +17,7 @@ import pytest
 import python_calamine
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from openpyxl.worksheet._writer import ALL_TEMP_FILES
 
 from consilium.tables import (
     CellTooLong,
@@ -233,7 +236,37 @@ def test_a_workbook_holds_its_sheets_in_order_and_no_time() -> None:
     with zipfile.ZipFile(file) as archive:
         assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
         assert {entry.compress_type for entry in archive.infolist()} == {zipfile.ZIP_STORED}
-        assert not any("docProps" in entry.filename for entry in archive.infolist())
+        assert archive.namelist() == sorted(archive.namelist())
+        assert set(re.findall(rb"\d{4}-\d\d-\d\dT[^<]*", archive.read("docProps/core.xml"))) == {
+            b"1980-01-01T00:00:00Z"
+        }
+
+
+def test_a_workbook_is_the_same_in_any_process() -> None:
+    """openpyxl writes with the XML writer of the standard library: lxml's would make other bytes."""
+    assert openpyxl.DEFUSEDXML
+    assert not openpyxl.LXML
+    program = (
+        "import hashlib, io; from consilium.tables import write_xlsx; file = io.BytesIO();"
+        "write_xlsx(file, [('A', ['id', 'text'], [('=1', '\\r\\x01'), ('b', 0.1)]), ('B', ['id'], [('c',)])]);"
+        "print(hashlib.sha256(file.getvalue()).hexdigest())"
+    )
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=Path(__file__).parents[2],
+            env={**os.environ, "PYTHONHASHSEED": seed, "TZ": zone, "LC_ALL": language},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed, zone, language in [("1", "UTC", "C"), ("2", "Asia/Kolkata", "de_DE.UTF-8")]
+    }
+    assert len(digests) == 1
+
+
+def test_a_number_keeps_all_its_digits_and_an_escaped_text_all_its_characters() -> None:
+    rows = [("a", "\x01" * 32_767, 0.1 + 0.2), ("b", "#N/A", 1e-300), ("c", "TRUE", -(10**15) + 1)]
+    assert [tuple(row.values()) for row in read(written(to_xlsx, rows))] == rows
 
 
 @pytest.mark.parametrize("titles", [[], ["a" * 32], ["a/b"], ["'a"], [""], ["A", "a"]])
@@ -305,6 +338,7 @@ def test_nothing_is_left_of_a_file_that_failed(tmp_path: Path, failure: type[Bas
         write_xlsx(path, [("A", ["id"], rows())])
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["out.csv"]
+    assert ALL_TEMP_FILES == []
 
 
 def test_a_new_file_gets_the_usual_permissions_and_a_link_stays_a_link(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation.assigning import assign_reviewer
 from annotation.discussing import adjudicate, request_vote
 from annotation.drafting import revise_criterion, withdraw_criterion
-from annotation.models import Acuity, Criterion, Policy, RoundOutcome, Vote
+from annotation.models import Acuity, Criterion, Policy, Revision, RoundOutcome, Vote
 from annotation.rounds import close_round, open_round
 from rubrics import digests
 from rubrics.freezing import (
@@ -142,7 +142,7 @@ def test_the_votes_that_carried_a_criterion_are_kept_by_the_persons_id(panel: Pa
     # A writer's own vote, as an import may bring it, is kept and never counts.
     Vote.objects.create(
         round=criterion.rounds.get().round,
-        wording_id=current(criterion).current_revision_id,
+        wording=Revision.objects.get(criterion=criterion),
         reviewer=panel.ana,
         choice="agree",
         points=10,
