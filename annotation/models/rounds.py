@@ -187,7 +187,8 @@ class RoundOutcome(Identified):
 
     round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="outcomes")
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="outcomes")
-    policy = models.ForeignKey(Policy, on_delete=models.PROTECT, related_name="+")
+    # No index: a study has few policies, and the planner would read it in place of the criterion's.
+    policy = models.ForeignKey(Policy, on_delete=models.PROTECT, related_name="+", db_index=False)
     wording = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="+")
     writers = ArrayField(models.UUIDField(), help_text="Ids of people, sorted.")
     eligible = ArrayField(models.UUIDField(), help_text="Ids of people, sorted.")

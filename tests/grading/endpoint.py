@@ -71,6 +71,11 @@ def verdict_as_reply(verdict: Verdict, *, explanation: str = "By the rule.") -> 
     return json.dumps({"explanation": explanation, "quotes": [], "condition_absent": False, "criteria_met": met})
 
 
+def point_of(asked: Asked) -> int:
+    """The number at the end of a criterion such as "Asks about 3, point 2." """
+    return int(asked.criterion.rstrip(".").rsplit(" ", 1)[1])
+
+
 def quoted_parts(prompt: str) -> tuple[str, str]:
     """The criterion and the response that a prompt quotes, found by the code that its first line gives."""
     code = prompt.split("\n", 1)[0].removeprefix("The code is ").removesuffix(".")

@@ -3,26 +3,32 @@ All keyword-only."""
 
 import asyncio
 import itertools
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import connection
+from asgiref.sync import sync_to_async
+from django.db import connection, connections
 from procrastinate.contrib.django import connector_params
 
 from annotation.models import Conversation, Study
 from grading.engine import Engine, Patience
 from grading.graders import register_grader
-from grading.models import Grader, Respondent, Response, Run
+from grading.models import Attempt, Grade, Grader, Respondent, Response, Run
 from grading.queueing import Crowds
+from grading.runs import start_run
 from rubrics.models import RubricVersion
 from rubrics.taking_in import ExternalCriterion
 from tests.factories import make_study
+from tests.grading.endpoint import Endpoint
 from tests.rubrics.making import make_row, take_in
 
 ROOT = Path(__file__).resolve().parents[2]
+T = TypeVar("T")
+
 SOON = Patience(first_pause=0.01, longest_pause=0.05, faults=3, too_many=5)
 """As patient as a worker, in less time."""
 
@@ -149,3 +155,41 @@ def with_engine(
             await act(engine)
 
     asyncio.run(main())
+
+
+async def grade_all(engine: Engine, run: Run) -> None:
+    """Grade all responses of a run at once, as a worker does that took all its jobs."""
+    responses = await beside(lambda: list(run.responses.values_list("response_id", flat=True)))
+    await asyncio.gather(*(engine.grade_response(run_id=run.id, response_id=response) for response in responses))
+
+
+async def beside(act: Callable[[], T]) -> T:
+    """Something that waits for PostgreSQL through Django, beside the event loop; leaves no connection behind."""
+
+    def act_and_close() -> T:
+        try:
+            return act()
+        finally:
+            connections.close_all()
+
+    return await sync_to_async(act_and_close)()
+
+
+def begin(made: Set, endpoint: Endpoint, **facts: Any) -> Run:
+    """A run of a set by a grader at this endpoint."""
+    grader = make_grader(study=made.study, url=endpoint.url, **facts)
+    return start_run(study=made.study, version=made.version, grader=grader, by=None)
+
+
+def state_of(run: Run) -> str:
+    return Run.objects.get(pk=run.pk).state
+
+
+def reasons_of(run: Run) -> Counter[str]:
+    """Why pairs of a run are unscored."""
+    return Counter(Grade.objects.filter(run=run, verdict="unscored").values_list("reason", flat=True))
+
+
+def statuses_of(run: Run) -> list[str]:
+    """How the attempts of a run ended, in their order."""
+    return list(Attempt.objects.filter(run=run).order_by("id").values_list("status", flat=True))

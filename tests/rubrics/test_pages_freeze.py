@@ -166,7 +166,7 @@ def test_what_changed_since_the_last_version_shows_each_change(panel: Panel) -> 
     changes = shown(client, at(panel.study, "freeze_changes"))
     assert "today</del>" in changes
     assert "tomorrow</ins>" in changes
-    assert "+6 → +8" in changes
+    assert "<bdi>+6</bdi> → <bdi>+8</bdi>" in changes
     assert kept.external_id not in changes
 
 
