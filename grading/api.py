@@ -10,7 +10,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 
-from annotation.api_access import StudyView, checked
+from annotation.api_access import PagedView, StudyView, checked
 from annotation.models import Role
 from grading.agreement import agreement_as_data, report_agreement
 from grading.graders import register_grader
@@ -66,7 +66,7 @@ class VerdictInput(serializers.Serializer[Any]):
     comment = serializers.CharField(default="", allow_blank=True)
 
 
-class Responses(StudyView):
+class Responses(PagedView):
     """The study's responses with their respondents: for researchers and admins."""
 
     roles_for = {"GET": OVERSEERS}
@@ -92,7 +92,7 @@ class Graders(StudyView):
         return Answer(GraderShape(grader).data, status=status.HTTP_201_CREATED)
 
 
-class Runs(StudyView):
+class Runs(PagedView):
     """The study's runs; POST starts one."""
 
     roles_for = {"GET": OVERSEERS, "POST": (Role.RESEARCHER,)}

@@ -59,7 +59,7 @@ class AddressNotUsable(RuleViolation):
 
 
 class KeyVariableNotUsable(RuleViolation):
-    """ "{name}" is no name that an environment variable can have. The variable's name is asked for, never the key."""
+    """No environment variable has a name like that. Its name is asked for, never the key itself."""
 
 
 class KeyVariableNotListed(RuleViolation):
@@ -226,7 +226,7 @@ def _check_key_variable(name: str, *, on_page: bool) -> None:
     if not name:
         return
     if len(name) > 60 or not _VARIABLE.fullmatch(name) or _looks_like_a_key(name):
-        raise KeyVariableNotUsable(name=f"{name[:4]}...")
+        raise KeyVariableNotUsable
     if on_page and name not in settings.GRADER_KEY_VARIABLES:
         raise KeyVariableNotListed(name=name)
 

@@ -126,7 +126,10 @@ class VersionLeftOut(VersionView, PagedView):
     @extend_schema(operation_id="versions_left_out_list", responses=LeftOutShape(many=True))
     def get(self, request: Request, slug: str, address: str) -> Response:
         rows = FrozenLeftOut.objects.filter(version=self.find_version(address)).select_related("criterion")
-        return self.page(rows, LeftOutShape)
+        paginator = ByRandomId()
+        found: list[FrozenLeftOut] = paginator.paginate_queryset(rows, request, view=self) or []
+        hidden = hidden_from(self.person, self.study, [row.criterion_id for row in found])
+        return paginator.get_paginated_response(LeftOutShape(found, many=True, context={"hidden": hidden}).data)
 
 
 class VersionFile(VersionView):

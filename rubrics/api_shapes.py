@@ -109,12 +109,18 @@ class FrozenConversationShape(serializers.ModelSerializer[FrozenConversation]):
 
 
 class LeftOutShape(serializers.ModelSerializer[FrozenLeftOut]):
+    """``is_acknowledged`` is null while the author's points are hidden from this reader: it would tell their size."""
+
     criterion = serializers.UUIDField(source="criterion_id")
     external_id = serializers.CharField(source="criterion.external_id")
+    is_acknowledged = serializers.SerializerMethodField()
 
     class Meta:
         model = FrozenLeftOut
         fields = ["criterion", "external_id", "kind", "reason", "is_acknowledged"]
+
+    def get_is_acknowledged(self, left_out: FrozenLeftOut) -> bool | None:
+        return None if left_out.criterion_id in self.context["hidden"].points else left_out.is_acknowledged
 
 
 class FreezeInput(serializers.Serializer[Any]):

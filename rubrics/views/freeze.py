@@ -219,6 +219,7 @@ def show_changes(request: StudyRequest) -> HttpResponse:
     context = {
         "view": view,
         "page": page,
+        "has_diff": any(ChangeKind.REWORDED in change.kinds for change in page.object_list),
         "crumbs": _way(request, view, "What changed"),
     }
     return render(request, "rubrics/changes.html", context)

@@ -177,7 +177,6 @@ def withdraw(request: StudyRequest, address: str) -> HttpResponse:
         return redirect(address_of(version))
     context = {
         "version": version,
-        "name": name_of(version),
         "form": form,
         "withdrawal": getattr(version, "withdrawal", None),
         "crumbs": way_to(request.study, (name_of(version), address_of(version)), ("Withdraw", "")),

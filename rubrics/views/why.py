@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from annotation.desk import find_criterion
-from annotation.permissions import StudyRequest, study_page
+from annotation.permissions import StudyRequest, sees_points, study_page
 from rubrics.explaining import explain
 from rubrics.permissions import find_version_of
 from rubrics.standings import standings_of
@@ -29,6 +29,7 @@ def show_why(request: StudyRequest, criterion_id: UUID) -> HttpResponse:
         "told": told,
         "revisions": revisions,
         "version": version,
+        "shows_points": criterion.id in sees_points(request.user, [criterion]),
         "versions": standings_of(criterion),
         "question": f"Why is it{' ' if told.standing.is_in else ' not '}in {name_of(version).lower()}?"
         if version

@@ -5,7 +5,6 @@ import re
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
@@ -44,7 +43,7 @@ class Browser:
         return self.about(criterion, "vote", htmx=htmx, seen=seen or current, **data)
 
 
-def text_of(response: HttpResponse) -> str:
+def text_of(response: Any) -> str:
     """The words of a page, without tags, white space as single blanks."""
     body = re.sub(r"<[^>]+>", " ", response.content.decode())
     return " ".join(html.unescape(body).split())

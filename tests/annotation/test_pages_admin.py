@@ -1,22 +1,17 @@
 """The admin's pages: who may open them, what they tell while a round is open, and what they do."""
 
 import re
-from collections.abc import Callable, Sequence
 from uuid import UUID
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
 
 from annotation.acting_on_many import ROUND_ACTS, act_on_each, would_act_on
 from annotation.assigning import assign_reviewer, recuse_from_conversation
 from annotation.drafting import finish_drafting, revise_criterion, withdraw_criterion
-from annotation.joining import accept_consent, add_member
-from annotation.models import Assignment, Conversation, Membership, Policy, Role, Round, User, Vote
+from annotation.joining import add_member
+from annotation.models import Assignment, Conversation, Membership, Round, User
 from annotation.overseeing import with_work_left
-from annotation.policy_words import policy_clauses, policy_consequences, worked_cases
 from annotation.revealing import gather
 from annotation.rounds import close_drafting, close_round
 from tests.factories import (
@@ -25,11 +20,10 @@ from tests.factories import (
     join,
     make_conversation,
     make_panel,
-    make_person,
-    make_study,
     make_voting,
     vote,
 )
+from tests.pages import at, plain, queries_of, shown, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -41,33 +35,12 @@ def panel() -> Panel:
     return make_panel()
 
 
-def signed_in(person: User) -> Client:
-    client = Client()
-    client.force_login(person)
-    return client
-
-
-def address(panel: Panel, name: str, **parts: object) -> str:
-    return reverse(name, kwargs={"slug": panel.study.slug, **parts})
-
-
-def shown(client: Client, url: str, **headers: str) -> str:
-    response = client.get(url, headers=headers)
-    assert response.status_code == 200, response.status_code
-    return response.content.decode()
-
-
-def plain(html: str) -> str:
-    """A page without what differs each time it is made: the token of its forms."""
-    return re.sub(r'(csrf-token" content|csrfmiddlewaretoken" value)="[^"]+"', "", html)
-
-
 def every_page(panel: Panel, conversation: Conversation) -> list[str]:
-    pages = [address(panel, name) for name in PAGES]
-    pages.append(address(panel, "admin_conversation", conversation_id=conversation.id))
-    pages.append(address(panel, "admin_act", act="close-round") + f"?conversation={conversation.id}")
+    pages = [at(panel.study, name) for name in PAGES]
+    pages.append(at(panel.study, "admin_conversation", conversation_id=conversation.id))
+    pages.append(at(panel.study, "admin_act", act="close-round") + f"?conversation={conversation.id}")
     pages += [
-        address(panel, "study_progress") + query
+        at(panel.study, "study_progress") + query
         for query in ("?state=voting", f"?reviewer={panel.ben.id}", "?state=out_of_reach", "?words=sleep&page=2")
     ]
     return pages
@@ -81,7 +54,7 @@ def test_admins_open_them_others_of_the_study_are_refused_and_outsiders_find_not
     member = Membership.objects.get(study=panel.study, user=panel.ben)
     pages = [
         *every_page(panel, conversation),
-        address(panel, "member_leaves", membership_id=member.id),
+        at(panel.study, "member_leaves", membership_id=member.id),
     ]
     for page in pages:
         assert signed_in(panel.adam).get(page).status_code == 200, page
@@ -93,22 +66,22 @@ def test_admins_open_them_others_of_the_study_are_refused_and_outsiders_find_not
 
 def test_what_only_writes_is_not_opened_by_a_link(panel: Panel) -> None:
     conversation, _, _ = make_voting(panel=panel)
-    page = address(panel, "assign_one", conversation_id=conversation.id)
+    page = at(panel.study, "assign_one", conversation_id=conversation.id)
     assert signed_in(panel.adam).get(page).status_code == 405
 
 
 def test_no_act_of_an_admin_is_done_for_anybody_else(panel: Panel) -> None:
     conversation, _, round_1 = make_voting(panel=panel)
-    close = address(panel, "admin_act", act="close-round")
+    close = at(panel.study, "admin_act", act="close-round")
     member = Membership.objects.get(study=panel.study, user=panel.ben)
     for person, status in ((panel.ana, 403), (panel.rita, 403), (panel.oscar, 404)):
         client = signed_in(person)
         assert client.post(close, {"conversation": conversation.id}).status_code == status
-        assert client.post(address(panel, "study_assign"), {"reviewers": 3}).status_code == status
-        leave = address(panel, "member_leaves", membership_id=member.id)
+        assert client.post(at(panel.study, "study_assign"), {"reviewers": 3}).status_code == status
+        leave = at(panel.study, "member_leaves", membership_id=member.id)
         assert client.post(leave).status_code == status
         form = {"email": "eve@example.org", "roles": ["admin"]}
-        assert client.post(address(panel, "study_members"), form).status_code == status
+        assert client.post(at(panel.study, "study_members"), form).status_code == status
     round_1.refresh_from_db()
     assert round_1.revealed_at is None
     assert not User.objects.filter(email="eve@example.org").exists()
@@ -118,8 +91,8 @@ def test_a_conversation_of_another_study_is_not_acted_on_and_not_found(panel: Pa
     other = make_panel()
     theirs, _, round_1 = make_voting(panel=other)
     client = signed_in(panel.adam)
-    assert client.get(address(panel, "admin_conversation", conversation_id=theirs.id)).status_code == 404
-    client.post(address(panel, "admin_act", act="close-round"), {"conversation": theirs.id})
+    assert client.get(at(panel.study, "admin_conversation", conversation_id=theirs.id)).status_code == 404
+    client.post(at(panel.study, "admin_act", act="close-round"), {"conversation": theirs.id})
     round_1.refresh_from_db()
     assert round_1.revealed_at is None
 
@@ -152,7 +125,7 @@ def test_a_reviewer_who_has_not_finished_shows_as_one_who_has_not_begun(panel: P
 def test_who_has_finished_shows_by_name_and_in_the_order_of_names(panel: Panel) -> None:
     conversation, [criterion], _ = make_voting(panel=panel)
     client = signed_in(panel.adam)
-    page = address(panel, "admin_conversation", conversation_id=conversation.id)
+    page = at(panel.study, "admin_conversation", conversation_id=conversation.id)
     for last in (panel.dev, panel.ben):
         vote(criterion=criterion, reviewer=last)
     html = shown(client, page)
@@ -165,7 +138,7 @@ def test_who_has_finished_shows_by_name_and_in_the_order_of_names(panel: Panel) 
         ("Eva", "not finished"),
     ]
     assert "Waits for Chloe and Eva to vote." in html
-    assert "3 of 5" in shown(client, address(panel, "study_progress"))
+    assert "3 of 5" in shown(client, at(panel.study, "study_progress"))
 
 
 def test_whose_vote_is_on_an_older_wording_has_not_finished(panel: Panel) -> None:
@@ -176,7 +149,7 @@ def test_whose_vote_is_on_an_older_wording_has_not_finished(panel: Panel) -> Non
     revise_criterion(
         criterion=criterion, against=criterion.current_revision, by=panel.ana, text="Asks about nights.", points=6
     )
-    html = shown(signed_in(panel.adam), address(panel, "admin_conversation", conversation_id=conversation.id))
+    html = shown(signed_in(panel.adam), at(panel.study, "admin_conversation", conversation_id=conversation.id))
     assert "Waits for 4 of 5 reviewers to vote." in html
 
 
@@ -208,7 +181,7 @@ def test_an_admin_who_reviews_reads_no_draft_of_others(panel: Panel) -> None:
     for reviewer in (panel.ana, panel.ben):
         assign_reviewer(conversation=conversation, reviewer=reviewer)
     draft(conversation=conversation, writer=panel.ana, text="Names the fear of dying.")
-    page = address(panel, "admin_conversation", conversation_id=conversation.id)
+    page = at(panel.study, "admin_conversation", conversation_id=conversation.id)
     assert "Names the fear of dying." in shown(signed_in(panel.adam), page)
     assert "Names the fear of dying." not in shown(signed_in(panel.ben), page)
 
@@ -233,7 +206,7 @@ def test_each_conversation_says_where_it_stands_and_what_it_waits_for(panel: Pan
     for reviewer in panel.reviewers:
         vote(criterion=agreed, reviewer=reviewer)
         vote(criterion=split, reviewer=reviewer, choice="object" if reviewer in (panel.ben, panel.dev) else "agree")
-    html = shown(signed_in(panel.adam), address(panel, "study_progress"))
+    html = shown(signed_in(panel.adam), at(panel.study, "study_progress"))
     assert states_of(html) == [
         "drafting",
         "drafting",
@@ -259,7 +232,7 @@ def test_a_round_with_too_few_eligible_reviewers_waits_for_another_one(panel: Pa
     close_drafting(conversation=conversation, by=panel.adam)
     for reviewer in (panel.ben, panel.chloe):
         vote(criterion=criterion, reviewer=reviewer)
-    html = shown(signed_in(panel.adam), address(panel, "study_progress"))
+    html = shown(signed_in(panel.adam), at(panel.study, "study_progress"))
     assert "a criterion needs 3 who didn&#x27;t write it, one has 2." in html
     assert "out of reach" not in html.split("<tbody>")[-2]  # dev and eva could still be assigned
 
@@ -270,9 +243,9 @@ def test_a_conversation_that_too_few_can_read_is_out_of_reach(panel: Panel) -> N
     make_conversation(study=panel.study, external_id="in-greek", language="el")
     make_conversation(study=panel.study, external_id="in-english", language="en")
     client = signed_in(panel.adam)
-    html = shown(client, address(panel, "study_progress"))
+    html = shown(client, at(panel.study, "study_progress"))
     assert "1 conversation is out of reach." in html
-    filtered = shown(client, address(panel, "study_progress") + "?state=out_of_reach")
+    filtered = shown(client, at(panel.study, "study_progress") + "?state=out_of_reach")
     assert "in-greek" in filtered
     assert "in-english" not in filtered
 
@@ -284,7 +257,7 @@ def test_the_list_is_filtered_by_state_person_and_id_and_htmx_gets_the_list_alon
     finish_drafting(conversation=quiet, by=panel.ana)
     _, [criterion], _ = make_voting(panel=panel, external_id="loud-one")
     vote(criterion=criterion, reviewer=panel.ben)
-    client, page = signed_in(panel.adam), address(panel, "study_progress")
+    client, page = signed_in(panel.adam), at(panel.study, "study_progress")
 
     def ids(query: str) -> list[str]:
         html = shown(client, page + query, HX_Request="true")
@@ -303,16 +276,9 @@ def test_the_list_is_filtered_by_state_person_and_id_and_htmx_gets_the_list_alon
 
 def test_conversations_of_an_external_version_are_not_counted(panel: Panel) -> None:
     make_conversation(study=panel.study, external_id="theirs", external_name="healthbench")
-    html = shown(signed_in(panel.adam), address(panel, "study_progress"))
+    html = shown(signed_in(panel.adam), at(panel.study, "study_progress"))
     assert "theirs" not in html
     assert "No conversations yet" in html
-
-
-def queries_of(client: Client, page: str) -> int:
-    client.get(page)  # what is asked once a session
-    with CaptureQueriesContext(connection) as captured:
-        assert client.get(page).status_code == 200
-    return len(captured)
 
 
 def many(panel: Panel, count: int) -> None:
@@ -325,7 +291,7 @@ def many(panel: Panel, count: int) -> None:
 @pytest.mark.parametrize("name", PAGES)
 def test_the_number_of_queries_does_not_grow_with_the_study(panel: Panel, name: str) -> None:
     many(panel, 1)
-    client, page = signed_in(panel.adam), address(panel, name)
+    client, page = signed_in(panel.adam), at(panel.study, name)
     few = queries_of(client, page)
     many(panel, 6)
     for number in range(6):
@@ -341,7 +307,7 @@ def test_asking_what_an_act_would_do_does_nothing(panel: Panel) -> None:
     conversation = make_conversation(study=panel.study)
     draft_by_ana(panel, conversation)
     client = signed_in(panel.adam)
-    page = address(panel, "admin_act", act="close-drafting") + f"?conversation={conversation.id}"
+    page = at(panel.study, "admin_act", act="close-drafting") + f"?conversation={conversation.id}"
     assert "Close drafting of 1 conversation?" in shown(client, page)
     conversation.refresh_from_db()
     assert conversation.drafting_closed_at is None
@@ -359,9 +325,9 @@ def test_drafting_is_closed_for_those_chosen_and_the_others_are_passed_over_by_n
     voting, _, _ = make_voting(panel=panel, external_id="voting-already")
     client = signed_in(panel.adam)
     chosen = {"conversation": [open_one.id, voting.id]}
-    response = client.post(address(panel, "admin_act", act="close-drafting"), chosen, follow=True)
+    response = client.post(at(panel.study, "admin_act", act="close-drafting"), chosen, follow=True)
     html = response.content.decode()
-    assert response.redirect_chain == [(address(panel, "study_progress"), 302)]
+    assert response.redirect_chain == [(at(panel.study, "study_progress"), 302)]
     assert "Drafting is closed for conversation still-open." in html
     assert "Passed over: voting-already. Drafting is closed already for this conversation." in html
     open_one.refresh_from_db()
@@ -376,9 +342,9 @@ def test_a_round_is_closed_with_the_votes_that_there_are_and_the_record_says_by_
     for reviewer in panel.reviewers[:3]:
         vote(criterion=criterion, reviewer=reviewer)
     response = signed_in(panel.adam).post(
-        address(panel, "admin_act", act="close-round"), {"conversation": conversation.id}
+        at(panel.study, "admin_act", act="close-round"), {"conversation": conversation.id}
     )
-    assert response.headers["Location"] == address(panel, "admin_conversation", conversation_id=conversation.id)
+    assert response.headers["Location"] == at(panel.study, "admin_conversation", conversation_id=conversation.id)
     round_1.refresh_from_db()
     assert round_1.revealed_at is not None
     assert round_1.closed_by == panel.adam
@@ -393,11 +359,11 @@ def test_the_next_round_opens_where_there_is_something_for_it(panel: Panel) -> N
     for reviewer in panel.reviewers:
         vote(criterion=agreed, reviewer=reviewer)
     client = signed_in(panel.adam)
-    html = shown(client, address(panel, "admin_conversation", conversation_id=conversation.id))
+    html = shown(client, at(panel.study, "admin_conversation", conversation_id=conversation.id))
     assert "That is 1 criterion here." in html
-    assert "Open the next round" not in shown(client, address(panel, "admin_conversation", conversation_id=settled.id))
+    assert "Open the next round" not in shown(client, at(panel.study, "admin_conversation", conversation_id=settled.id))
     client.post(
-        address(panel, "admin_act", act="open-round"), {"conversation": [conversation.id, settled.id]}, follow=True
+        at(panel.study, "admin_act", act="open-round"), {"conversation": [conversation.id, settled.id]}, follow=True
     )
     assert Round.objects.get(conversation=conversation, number=2).opened_by == panel.adam
     assert settled.rounds.count() == 1
@@ -407,7 +373,7 @@ def test_all_of_a_filtered_list_are_acted_on_and_no_other(panel: Panel) -> None:
     for number in range(3):
         draft_by_ana(panel, make_conversation(study=panel.study, external_id=f"wanted-{number}"))
     draft_by_ana(panel, make_conversation(study=panel.study, external_id="spared"))
-    client, page = signed_in(panel.adam), address(panel, "admin_act", act="close-drafting")
+    client, page = signed_in(panel.adam), at(panel.study, "admin_act", act="close-drafting")
     assert "Close drafting of 3 conversations?" in shown(client, page + "?all=1&words=wanted")
     client.post(page, {"all": "1", "words": "wanted", "state": "", "reviewer": ""})
     closed = Conversation.objects.exclude(drafting_closed_at=None).values_list("external_id", flat=True)
@@ -420,7 +386,7 @@ def test_more_than_are_done_at_once_are_left_for_another_press(panel: Panel, mon
     close_drafting(conversation=closed, by=panel.adam)
     for number in range(3):
         draft_by_ana(panel, make_conversation(study=panel.study, external_id=f"open-{number}", position=number))
-    client, page = signed_in(panel.adam), address(panel, "admin_act", act="close-drafting")
+    client, page = signed_in(panel.adam), at(panel.study, "admin_act", act="close-drafting")
     html = shown(client, page + "?all=1")
     assert "Close drafting of 2 conversations?" in html
     assert "1 more is left for another press" in html
@@ -433,10 +399,10 @@ def test_more_than_are_done_at_once_are_left_for_another_press(panel: Panel, mon
 
 def test_nothing_chosen_is_said_and_an_unknown_act_is_not_there(panel: Panel) -> None:
     client = signed_in(panel.adam)
-    page = address(panel, "admin_act", act="close-round")
+    page = at(panel.study, "admin_act", act="close-round")
     assert "No conversation is chosen." in shown(client, page)
     assert "so nothing was done" in client.post(page, {"conversation": "nonsense"}, follow=True).content.decode()
-    assert client.get(address(panel, "admin_act", act="freeze")).status_code == 404
+    assert client.get(at(panel.study, "admin_act", act="freeze")).status_code == 404
 
 
 def test_what_an_act_would_do_is_what_it_does(panel: Panel) -> None:
@@ -458,182 +424,3 @@ def test_what_an_act_would_do_is_what_it_does(panel: Panel) -> None:
         done = act_on_each(study=panel.study, conversations=conversations, act=act, by=panel.adam)
         assert {this.id for this in done.acted_on} == wanted
         assert wanted
-
-
-# Assignment
-
-
-def test_a_preview_of_assignment_counts_and_writes_nothing(panel: Panel) -> None:
-    for _ in range(3):
-        make_conversation(study=panel.study)
-    client = signed_in(panel.adam)
-    html = shown(client, address(panel, "study_assign") + "?reviewers=4")
-    assert "12 new assignments in 3 conversations" in html
-    assert not Assignment.objects.exists()
-    response = client.post(address(panel, "study_assign"), {"reviewers": 4}, follow=True)
-    assert "12 assignments made in 3 conversations." in response.content.decode()
-    assert Assignment.objects.count() == 12
-
-
-@pytest.mark.parametrize("number", ["0", "-1", "many", "1000", ""])
-def test_a_number_of_reviewers_that_can_t_be_is_refused_beside_its_field(panel: Panel, number: str) -> None:
-    make_conversation(study=panel.study)
-    response = signed_in(panel.adam).post(address(panel, "study_assign"), {"reviewers": number})
-    assert response.status_code == 422
-    assert 'class="field-error"' in response.content.decode()
-    assert not Assignment.objects.exists()
-
-
-def test_one_clinician_is_assigned_by_hand_and_nobody_who_recused_or_is_none(panel: Panel) -> None:
-    conversation = make_conversation(study=panel.study)
-    assign_reviewer(conversation=conversation, reviewer=panel.dev)
-    recuse_from_conversation(conversation=conversation, by=panel.dev)
-    Assignment.objects.exclude(reviewer=panel.dev).delete()
-    client = signed_in(panel.adam)
-    page = address(panel, "admin_conversation", conversation_id=conversation.id)
-    html = shown(client, page)
-    assert "Recused: Dev." in html
-    assert sorted(re.findall(r"<option value=\"[0-9a-f-]+\">(\w+)</option>", html)) == ["Ana", "Ben", "Chloe", "Eva"]
-    act = address(panel, "assign_one", conversation_id=conversation.id)
-    for person in (panel.dev, panel.adam, panel.oscar):
-        assert client.post(act, {"reviewer": person.id}).status_code == 422
-    assert client.post(act, {"reviewer": panel.ben.id}).status_code == 302
-    assert Assignment.objects.active().get(conversation=conversation).reviewer == panel.ben
-
-
-# Members
-
-
-def test_an_unknown_person_is_made_and_joins_with_what_was_declared(panel: Panel) -> None:
-    form = {
-        "email": "Eve@Example.org",
-        "name": "Eve",
-        "roles": ["clinician", "researcher"],
-        "languages": "es-MX, en",
-        "country": "mx",
-        "profession": "psychologist",
-        "speciality": "adolescents",
-    }
-    response = signed_in(panel.adam).post(address(panel, "study_members"), form, follow=True)
-    assert "Eve is in the study, as clinician and researcher." in response.content.decode()
-    eve = User.objects.get(email__iexact="eve@example.org")
-    assert eve.languages == ["es-MX", "en"]
-    assert eve.country == "MX"
-    assert Membership.objects.get(user=eve, study=panel.study).roles == ["clinician", "researcher"]
-
-
-def test_a_known_member_gets_one_more_role_in_any_letter_case(panel: Panel) -> None:
-    people = User.objects.count()
-    form = {"email": panel.ana.email.upper(), "roles": ["admin"]}
-    assert signed_in(panel.adam).post(address(panel, "study_members"), form).status_code == 302
-    assert Membership.objects.get(user=panel.ana, study=panel.study).roles == [Role.ADMIN, Role.CLINICIAN]
-    assert User.objects.count() == people
-
-
-@pytest.mark.parametrize(
-    ("form", "sentence"),
-    [
-        ({"email": "nobody", "roles": ["clinician"]}, "This is no e-mail address."),
-        ({"email": "eve@example.org"}, "Choose at least one role."),
-        ({"email": "eve@example.org", "roles": ["owner"]}, "owner"),
-        ({"email": "eve@example.org", "roles": ["clinician"], "languages": "Spanish!"}, "is no language tag"),
-        ({"email": "eve@example.org", "roles": ["clinician"], "country": "Mexico"}, "A country is two letters"),
-    ],
-)
-def test_what_is_missing_for_a_member_is_said_beside_its_field(
-    panel: Panel, form: dict[str, object], sentence: str
-) -> None:
-    response = signed_in(panel.adam).post(address(panel, "study_members"), form)
-    assert response.status_code == 422
-    assert sentence in response.content.decode()
-    assert not User.objects.filter(email="eve@example.org").exists()
-
-
-def test_a_member_leaves_after_a_page_that_says_what_it_means(panel: Panel) -> None:
-    _, [criterion], _ = make_voting(panel=panel)
-    vote(criterion=criterion, reviewer=panel.ben)
-    member = Membership.objects.get(user=panel.ben, study=panel.study)
-    client, page = signed_in(panel.adam), address(panel, "member_leaves", membership_id=member.id)
-    assert "1 conversation loses a reviewer." in shown(client, page)
-    assert client.post(page).headers["Location"] == address(panel, "study_members")
-    member.refresh_from_db()
-    assert member.left_at is not None
-    assert Vote.objects.filter(reviewer=panel.ben).count() == 1
-    assert client.get(page).status_code == 404
-    assert "1 has left" in shown(client, address(panel, "study_members"))
-
-
-def test_the_last_admin_is_told_so_before_leaving_and_is_out_after_it(panel: Panel) -> None:
-    member = Membership.objects.get(user=panel.adam, study=panel.study)
-    client, page = signed_in(panel.adam), address(panel, "member_leaves", membership_id=member.id)
-    assert "There is no other admin." in shown(client, page)
-    assert client.post(page).headers["Location"] == reverse("my_studies")
-    assert client.get(address(panel, "study_progress")).status_code == 404
-
-
-def test_who_has_accepted_the_consent_text_shows_where_there_is_one() -> None:
-    panel = make_panel(consent_text="What it is for.")
-    accept_consent(study=panel.study, person=panel.adam)
-    html = shown(signed_in(panel.adam), address(panel, "study_members"))
-    assert html.count("<td>accepted</td>") == 1
-    without = make_panel()
-    assert "Consent" not in shown(signed_in(without.adam), address(without, "study_members"))
-
-
-# Policy
-
-
-def made(rule: Callable[[Policy], Sequence[str]], preset: str) -> str:
-    return "\n".join(rule(make_study(preset=preset).policy))
-
-
-def test_the_policy_says_its_own_numbers() -> None:
-    three = made(policy_clauses, "three-agree")
-    assert "At least 3 reviewers who did not write it agreed, objected or abstained, and at least 3 of them" in three
-    assert "at least 75% agreed" in three
-    assert "Nobody objected that it is unsafe or clinically wrong." in three
-    two = made(policy_clauses, "two-of-three")
-    assert "at least 2 of them agreed" in two
-    assert "Nobody objected, in whatever category." in two
-    assert "a criterion has 4 who did not write it: 1 of them may be away" in made(policy_consequences, "three-agree")
-
-
-def test_the_worked_cases_are_decided_by_the_rule() -> None:
-    found = {case.votes: case.decision.is_in_consensus for case in worked_cases(make_study().policy)}
-    assert found == {
-        "4 agree with +6": True,
-        "3 agree with +6, the others are silent": True,
-        "3 agree with +6, 1 abstains": True,
-        "3 agree with +6, 1 finds it ambiguous": True,
-        "3 agree with +6, 1 finds it unsafe": False,
-        "3 agree with +6, 1 with +10": True,
-        "3 agree with +2, 1 with −2": False,
-        "4 find it ambiguous": False,
-    }
-    strict = {
-        case.votes: case.decision.is_in_consensus for case in worked_cases(make_study(preset="two-of-three").policy)
-    }
-    assert strict["3 agree with +6, 1 finds it ambiguous"] is False
-
-
-def test_the_policy_page_shows_the_rule_in_force(panel: Panel) -> None:
-    html = shown(signed_in(panel.adam), address(panel, "study_policy"))
-    assert "Three agree. Policy 1" in html
-    assert "Not in consensus: somebody objected that it is unsafe." in html
-
-
-def test_a_person_is_shown_as_text_whatever_the_name_holds(panel: Panel) -> None:
-    join(study=panel.study, name="mallory")
-    User.objects.filter(email="mallory@example.org").update(name="<script>alert(1)</script>")
-    html = shown(signed_in(panel.adam), address(panel, "study_members"))
-    assert "<script>alert" not in html
-    assert "&lt;script&gt;alert(1)" in html
-
-
-def test_an_outsider_s_address_is_not_told_to_be_known(panel: Panel) -> None:
-    """Adding a person says only what adding does, known to the installation or not."""
-    make_person(name="quinn")
-    client = signed_in(panel.adam)
-    for email in ("quinn@example.org", "never-seen@example.org"):
-        response = client.post(address(panel, "study_members"), {"email": email, "roles": ["clinician"]})
-        assert response.status_code == 302

@@ -1,5 +1,7 @@
 """The desk after a reveal: what was decided, why, without names; and what leads to the next round."""
 
+from typing import Any
+
 import pytest
 
 from annotation.assigning import assign_reviewer
@@ -107,7 +109,7 @@ def test_an_accepted_objection_begins_with_the_text_in_place(
 ) -> None:
     conversation, _, disputed = revealed
     browser = Browser(panel.chloe)
-    where = {"slug": panel.study.slug, "criterion_id": disputed.id, "vote_id": objection().id}
+    where: dict[str, Any] = {"slug": panel.study.slug, "criterion_id": disputed.id, "vote_id": objection().id}
     form = browser.get("accept_objection", htmx=True, **where)
     assert "Names a helpline.</textarea>" in form.content.decode()
     assert REASON in text_of(form)

@@ -1,5 +1,7 @@
 """The entrance: who gets in where, what stands there, and the consent text that comes first."""
 
+from typing import Any
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -164,7 +166,7 @@ def test_who_recused_has_the_conversation_no_more(panel: Panel) -> None:
     assert browser.desk(conversation).status_code == 404
 
 
-def count_queries(browser: Browser, name: str, **address: object) -> int:
+def count_queries(browser: Browser, name: str, **address: Any) -> int:
     with CaptureQueriesContext(
         connection,
     ) as captured:

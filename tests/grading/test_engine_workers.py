@@ -5,8 +5,10 @@ import time
 from collections import Counter
 from uuid import UUID
 
+import psycopg
 import pytest
 from django.db import DatabaseError, connection
+from procrastinate.contrib.django import connector_params
 
 from grading.engine import Engine, Patience
 from grading.ledger import PairKey
@@ -241,36 +243,30 @@ def end_connections(name: str) -> int:
 
 def test_a_lock_that_another_worker_got_during_a_break_is_told_as_lost() -> None:
     made = make_set(conversations=1, criteria=3)
-    with Endpoint(latency=1.5) as endpoint:
+    with Endpoint(latency=1.5) as endpoint, psycopg.connect(**connector_params("default"), autocommit=True) as other:
         run = begin(made, endpoint)
         key = hold_key(run.id, made.responses[0].id)
 
         def take_over() -> None:
             end_connections("consilium grading session")
-            with connection.cursor() as cursor:
-                for _ in range(200):
-                    cursor.execute("SELECT pg_try_advisory_lock(%s)", [key])
-                    row = cursor.fetchone()
-                    if row and row[0]:
-                        return
-                    time.sleep(0.001)
-                raise AssertionError("the lock was never free")
+            for _ in range(200):
+                row = other.execute("SELECT pg_try_advisory_lock(%s)", [key]).fetchone()
+                if row and row[0]:
+                    return
+                time.sleep(0.001)
+            raise AssertionError("the lock was never free")
 
         async def lose(engine: Engine) -> None:
             grading = asyncio.ensure_future(grade_all(engine, run))
             while not endpoint.calls:
                 await asyncio.sleep(0.01)
-            engine.session._watch.cancel()  # type: ignore[union-attr] # it would be faster than this test
-            await beside(take_over)
+            async with engine.session._turn:  # it would be faster than this test
+                await beside(take_over)
             await engine.session.rows("SELECT 1")
             with pytest.raises(HeldElsewhere):
                 await grading
 
-        try:
-            with_engine(lose)
-        finally:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock_all()")
+        with_engine(lose)
     assert endpoint.calls == 1, "no further call for a response that another worker holds"
 
 

@@ -117,7 +117,7 @@ def test_a_version_and_a_grader_of_another_study_are_refused() -> None:
 def test_de_identified_texts_leave_this_machine_only_on_a_recorded_basis() -> None:
     made = make_set(conversations=1, text_class="de_identified", attestation="By the data officer, 2026.")
     outside = make_grader(study=made.study, url="https://api.example.org/v1")
-    with pytest.raises(runs.NoBasisForOutside, match="api.example.org"):
+    with pytest.raises(runs.NoBasisForOutside, match=r"api\.example\.org"):
         start(made, grader=outside)
     assert start(made, grader=make_grader(study=made.study, url=URL, name="here")).state == "queued"
     made.study.outside_endpoints_basis = "Contract of 3 May."

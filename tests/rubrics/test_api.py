@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from annotation.assigning import assign_reviewer
@@ -17,8 +16,8 @@ from annotation.models import Conversation, User
 from rubrics.freezing import ACKNOWLEDGE_ALL, freeze_version
 from rubrics.models import RubricVersion, WithdrawalEvent
 from tests.factories import Panel, draft, make_conversation, make_panel, vote
+from tests.pages import api, at, got
 from tests.rubrics.making import make_agreed, make_drafted, make_row, take_in
-from tests.rubrics.pages import at
 
 pytestmark = pytest.mark.django_db
 
@@ -26,19 +25,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def panel() -> Panel:
     return make_panel()
-
-
-def api(person: User) -> APIClient:
-    client = APIClient()
-    token, _ = Token.objects.get_or_create(user=person)
-    client.credentials(HTTP_AUTHORIZATION=f"Token {token.key}")
-    return client
-
-
-def got(person: User, url: str) -> Any:
-    response = api(person).get(url)
-    assert response.status_code == 200, response.content
-    return response.json()
 
 
 def frozen(panel: Panel) -> RubricVersion:
@@ -124,6 +110,16 @@ def test_an_admin_who_reviews_is_asked_about_all_whose_points_are_hidden(panel: 
     assert asked == {str(light.id): True}
     asked = {row["id"]: row["must_be_acknowledged"] for row in preview_of(panel, panel.adam)["stays_out"]}
     assert asked == {str(light.id): False}
+
+
+def test_being_acknowledged_tells_nobody_the_size_of_hidden_points(panel: Panel) -> None:
+    add_member(study=panel.study, email=panel.ben.email, roles=["researcher"])
+    make_agreed(panel=panel)
+    make_drafted(panel=panel, texts=["Names the crisis line."], points=9)
+    frozen(panel)
+    url = at(panel.study, "api_version_left_out", address="1")
+    assert [row["is_acknowledged"] for row in got(panel.rita, url)["results"]] == [True]
+    assert [row["is_acknowledged"] for row in got(panel.ben, url)["results"]] == [None]
 
 
 def preview_of(panel: Panel, person: User) -> Any:

@@ -14,8 +14,8 @@ from annotation.models import Criterion
 from annotation.rounds import close_round, open_round
 from rubrics.models import FrozenLeftOut, RubricVersion
 from tests.factories import Panel, draft, make_conversation, make_panel, vote
+from tests.pages import at, plain, shown, signed_in
 from tests.rubrics.making import make_agreed, make_drafted
-from tests.rubrics.pages import at, plain, shown, signed_in
 
 pytestmark = pytest.mark.django_db
 

@@ -12,7 +12,7 @@ from rubrics.forms import FILE_FORMS
 from rubrics.models import RubricVersion
 from rubrics.uploading import UPLOADS
 from tests.factories import Panel, make_conversation, make_panel, make_voting, vote
-from tests.rubrics.pages import at, shown, signed_in
+from tests.pages import at, shown, signed_in
 
 pytestmark = pytest.mark.django_db
 

@@ -7,12 +7,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotation.joining import add_member
 from annotation.rounds import close_round
 from rubrics.freezing import ACKNOWLEDGE_ALL, freeze_version
 from rubrics.models import RubricVersion, WithdrawalEvent
 from tests.factories import Panel, make_panel
+from tests.pages import at, shown, signed_in
 from tests.rubrics.making import make_agreed, make_drafted, make_row, take_in
-from tests.rubrics.pages import at, shown, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -111,6 +112,19 @@ def test_what_stayed_out_is_filtered_by_reason(panel: Panel) -> None:
     assert part.strip().startswith('<div id="left-out"')
     assert unsettled.external_id in part
     assert voting.external_id not in part
+
+
+def test_being_acknowledged_tells_nobody_the_size_of_hidden_points(panel: Panel) -> None:
+    add_member(study=panel.study, email=panel.ben.email, roles=["researcher"])
+    make_agreed(panel=panel)
+    _, [heavy] = make_drafted(panel=panel, texts=["Names the crisis line."], points=9)
+    frozen(panel)
+    left_out = at(panel.study, "version_left_out", address="1")
+    why = at(panel.study, "why", criterion_id=heavy.id)
+    assert "acknowledged" in shown(signed_in(panel.rita), left_out)
+    assert "acknowledged" not in shown(signed_in(panel.ben), left_out)
+    assert "acknowledged" in shown(signed_in(panel.rita), why)
+    assert "acknowledged" not in shown(signed_in(panel.ben), why)
 
 
 @pytest.mark.parametrize(

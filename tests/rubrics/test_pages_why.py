@@ -9,8 +9,8 @@ from annotation.drafting import revise_criterion
 from annotation.rounds import close_round, open_round
 from rubrics.freezing import ACKNOWLEDGE_ALL, freeze_version
 from tests.factories import Panel, draft, make_conversation, make_panel, vote
+from tests.pages import at, plain, shown, signed_in
 from tests.rubrics.making import make_agreed, make_drafted
-from tests.rubrics.pages import at, plain, shown, signed_in
 
 pytestmark = pytest.mark.django_db
 
