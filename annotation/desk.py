@@ -293,7 +293,7 @@ def lay_out(*, reader: User, study: Study, conversation: Conversation) -> Desk:
             revision=row.current_revision,
             state=row.state,
             is_yours=reader.id in writers[row.id],
-            shows_points=True,
+            shows_points=row.id in with_points,
             consensus_points=row.consensus_points if row.state == CriterionState.IN_CONSENSUS else None,
             prefilled=policy.weights == Weights.PREFILLED,
         )

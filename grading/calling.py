@@ -74,30 +74,51 @@ class KeyIsMissing(Exception):
 
 
 class EndpointClient:
-    """The client of one endpoint, for all calls of a worker; its connections are shared."""
+    """The client of one endpoint, for all calls of a worker.
+
+    Each call under way has a lane, a client with one connection, and the lane that was used last is used next. One
+    pool for all of them would look at each of its connections before each call, which at hundreds of calls at once
+    takes longer than the call itself.
+    """
 
     def __init__(self, *, base_url: str, key: str, seconds: float) -> None:
         import httpx2
+
+        self._base_url, self._key, self._seconds = base_url, key, seconds
+        self._host = urlsplit(base_url).netloc
+        self._certificates = httpx2.create_ssl_context()
+        self._lanes: list[AsyncOpenAI] = []
+        self._idle: list[AsyncOpenAI] = []
+
+    async def close(self) -> None:
+        for lane in self._lanes:
+            await lane.close()
+
+    def _lane(self) -> "AsyncOpenAI":
+        import httpx2
         import openai
 
-        self._host = urlsplit(base_url).netloc
-        self._key = key
-        self._seconds = seconds
-        self._http = openai.DefaultAsyncHttpxClient(
-            timeout=httpx2.Timeout(seconds, connect=SECONDS_TO_CONNECT, pool=None),
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=1000, keepalive_expiry=30),
+        if self._idle:
+            return self._idle.pop()
+        client = openai.DefaultAsyncHttpxClient(
+            timeout=httpx2.Timeout(self._seconds, connect=SECONDS_TO_CONNECT, pool=None),
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=1, keepalive_expiry=30),
             follow_redirects=False,
+            verify=self._certificates,
             # A proxy for the world outside is none for this machine.
-            trust_env=not is_this_machine(urlsplit(base_url).hostname or ""),
+            trust_env=not is_this_machine(urlsplit(self._base_url).hostname or ""),
         )
         # What the environment says of OpenAI's own accounts is no other endpoint's business.
         nobody: Mapping[str, Any] = {"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
-        self._client: AsyncOpenAI = openai.AsyncOpenAI(
-            base_url=base_url, api_key=key or "none", max_retries=0, http_client=self._http, default_headers=nobody
+        lane = openai.AsyncOpenAI(
+            base_url=self._base_url,
+            api_key=self._key or "none",
+            max_retries=0,
+            http_client=client,
+            default_headers=nobody,
         )
-
-    async def close(self) -> None:
-        await self._http.aclose()
+        self._lanes.append(lane)
+        return lane
 
     async def call(self, body: Mapping[str, Any]) -> Outcome:
         """Send one request for a chat completion; every outcome comes back, none is raised."""
@@ -110,17 +131,20 @@ class EndpointClient:
             return round((time.monotonic() - began) * 1000)
 
         problem: BaseException | None = None
+        lane = self._lane()
         try:
             async with asyncio.timeout(self._seconds):
                 # Not .chat.completions.create: it walks through every message to check what is checked already, which
                 # takes longer than the call's whole way through the client; and any parameter may be sent so.
-                response = await self._client.post("/chat/completions", cast_to=httpx2.Response, body=body)
+                response = await lane.post("/chat/completions", cast_to=httpx2.Response, body=body)
         except openai.APIStatusError as refusal:
             response = refusal.response
         except openai.APIConnectionError as broken:
             problem = broken.__cause__ or broken
         except TimeoutError as late:
             problem = late
+        finally:
+            self._idle.append(lane)
         # Read only here: the client's exceptions quote the endpoint, and one raised beside them would print them.
         if problem is not None:
             return self._unanswered(problem, took())

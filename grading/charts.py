@@ -27,7 +27,7 @@ def kappa_by_clinician(report: AgreementReport) -> bytes:
         x=altair.X(
             "kappa:Q",
             title="Cohen's kappa with this clinician",
-            scale=altair.Scale(domain=[min([0.0, *(row["kappa"] for row in rows)]), 1]),
+            scale=altair.Scale(domain=[min([0.0, *(row["kappa"] for row in rows)]) - 0.05, 1], nice=True),
         ),
         y=altair.Y("clinician:N", title=None),
     )
@@ -40,12 +40,14 @@ def kappa_by_clinician(report: AgreementReport) -> bytes:
         .transform_window(rank="row_number()", sort=[altair.SortField("clinician")])
         .transform_filter("datum.rank == 1")
     )
-    label = first.mark_text(dy=-14, color=ACCENT, fontWeight="bold").encode(text=altair.value("the grader"))
+    label = first.mark_text(align="left", dx=12, color=ACCENT, fontWeight="bold").encode(
+        text=altair.value("the grader")
+    )
     ring = (
         base.transform_filter("datum.with == 'the other clinicians'")
         .transform_window(rank="row_number()", sort=[altair.SortField("clinician")])
         .transform_filter("datum.rank == 1")
-        .mark_text(dy=16, color=INK)
+        .mark_text(align="right", dx=-12, color=INK)
         .encode(text=altair.value("the other clinicians"))
     )
     chart = (

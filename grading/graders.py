@@ -29,8 +29,8 @@ from grading.models import Grader
 ENDPOINT_CLASS = "openai chat completions"
 DEFAULT_PARAMETERS: Mapping[str, Any] = {"temperature": 0}
 LOCAL_GRADER = "local"
-LOCAL_PARAMETERS: Mapping[str, Any] = {"temperature": 0, "max_tokens": 300, "longest_text": 160}
-"""A small model doesn't come to an end by itself."""
+LOCAL_PARAMETERS: Mapping[str, Any] = {"temperature": 0, "max_tokens": 600, "longest_text": 160}
+"""A model this small doesn't come to an end by itself: its texts are bounded."""
 
 OURS = frozenset({"longest_text", "response_format"})
 """Parameters that shape the request and are not sent as they stand."""
@@ -106,12 +106,16 @@ def register_grader(
     if not 1 <= concurrency <= 1000:
         raise ConcurrencyOutOfRange
     _check_key_variable(api_key_variable, on_page=on_page)
-    parameters = dict(DEFAULT_PARAMETERS if parameters is None else parameters)
+    address = check_address(base_url)
+    is_trial_only = is_trial_only or is_local_model(model, address)
+    if parameters is None:
+        parameters = LOCAL_PARAMETERS if is_trial_only else DEFAULT_PARAMETERS
+    parameters = dict(parameters)
     for parameter in parameters:
         if parameter in _RESERVED:
             raise ParameterNotUsable(name=parameter)
     facts: dict[str, Any] = {
-        "base_url": check_address(base_url),
+        "base_url": address,
         "model": model,
         "prompt_version": prompt_version,
         "mode": mode,
@@ -145,6 +149,11 @@ _FACTS = {
 }
 
 
+def is_local_model(model: str, address: str) -> bool:
+    """Whether a grader is the local one, under whatever name of it: for trying the product, never to be trusted."""
+    return MODEL in model.lower() and is_this_machine(urlsplit(address).hostname or "")
+
+
 def register_local_endpoint(base_url: str) -> Grader | None:
     """Tell the demo's grader "local" where the local grader listens now; None where there is no demo study.
 
@@ -161,9 +170,7 @@ def register_local_endpoint(base_url: str) -> Grader | None:
             name=LOCAL_GRADER,
             base_url=address,
             model=MODEL,
-            parameters=LOCAL_PARAMETERS,
             concurrency=CALLS_AT_ONCE,
-            is_trial_only=True,
         )
     Grader.objects.filter(pk=grader.pk).exclude(base_url=address).update(base_url=address)
     grader.base_url = address

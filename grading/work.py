@@ -58,15 +58,15 @@ class Work:
     messages: list[dict[str, str]]
     pairs: list[Pair]
     all_texts: list[str]
+    answer_format: dict[str, Any] | None
     boundary: str = ""
     is_lost: bool = False
 
     def request(self, pair: Pair, *, with_schema: bool) -> dict[str, Any]:
         """The body of the call for one criterion."""
-        parameters = self.grader.parameters
-        body = {name: value for name, value in parameters.items() if name not in OURS}
-        if with_schema and parameters.get("response_format", "json_schema") == "json_schema":
-            body["response_format"] = response_format(longest_text=parameters.get("longest_text"))
+        body = {name: value for name, value in self.grader.parameters.items() if name not in OURS}
+        if with_schema and self.answer_format is not None:
+            body["response_format"] = self.answer_format
         body["model"] = self.grader.model
         body["messages"] = build_request_messages(
             prompt_version=self.grader.prompt_version,
@@ -98,12 +98,13 @@ async def load_work(session: Session, *, run_id: UUID, response_id: UUID, fence_
     if not found:
         return None
     row = found[0]
-    await session.rows(_ABANDON, {"run": run_id, "response": response_id, "problem": WORKER_ENDED})
     facts = {"run": run_id, "response": response_id, "conversation": row["frozen_conversation"]}
     criteria = await session.rows(_CRITERIA, facts)
     is_removed = row["messages"] is None
     texts = [criterion["text"] or "" for criterion in criteria]
     messages = row["messages"] or []
+    parameters = row["parameters"]
+    asks_for_schema = parameters.get("response_format", "json_schema") == "json_schema"
     work = Work(
         run_id=run_id,
         response_id=response_id,
@@ -112,7 +113,7 @@ async def load_work(session: Session, *, run_id: UUID, response_id: UUID, fence_
             row["base_url"],
             row["model"],
             row["prompt_version"],
-            row["parameters"],
+            parameters,
             row["api_key_variable"],
             row["concurrency"],
         ),
@@ -123,6 +124,7 @@ async def load_work(session: Session, *, run_id: UUID, response_id: UUID, fence_
             for criterion in criteria
             if not criterion["is_graded"]
         ],
+        answer_format=response_format(longest_text=parameters.get("longest_text")) if asks_for_schema else None,
         all_texts=[*(message["content"] for message in messages), row["response_text"], *texts],
     )
     work.boundary = fence_boundary(key=fence_key, response_id=str(response_id), texts=work.all_texts)
