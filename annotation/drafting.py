@@ -214,6 +214,8 @@ def revise_criterion(
                 anchors=anchors,
                 answers_vote=answers,
             )
+            if not is_same_wording:
+                _credit_offered_wording(revision)
             # A writer who takes the place of another may leave a round with nobody to wait for.
             if is_round_open and not is_same_wording:
                 settle(conversation.study, conversations=[conversation.id])
@@ -224,6 +226,16 @@ def revise_criterion(
             raise StaleRevision(current=criterion.current_revision, text=text) from error
         raise
     return revision
+
+
+def _credit_offered_wording(revision: Revision) -> None:
+    """Who offered this wording with a vote, in a round that is revealed, is a writer of it too."""
+    offered = Vote.objects.filter(
+        wording__criterion_id=revision.criterion_id, round__revealed_at__isnull=False
+    ).exclude(better_wording="")
+    known = set(revision.writers.values_list("writer_id", flat=True))
+    offering = {vote.reviewer_id for vote in offered if same_wording(vote.better_wording, revision.text)} - known
+    RevisionWriter.objects.bulk_create(RevisionWriter(revision=revision, writer_id=each) for each in sorted(offering))
 
 
 def _check_may_revise(criterion: Criterion, conversation: Conversation, by: User, *, is_round_open: bool) -> None:

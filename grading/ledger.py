@@ -179,7 +179,7 @@ class Ledger:
 
     async def _write_patiently(self, openings: list[Opening], endings: list[Ending]) -> None:
         """Write a batch, over breaks of the connection; an entry that can't be written spoils no other."""
-        begun = asyncio.get_running_loop().time()
+        begun, is_told = asyncio.get_running_loop().time(), False
         while True:
             try:
                 await self._write(openings, endings)
@@ -189,7 +189,9 @@ class Ledger:
                     return await self._write_one_by_one(openings, endings, problem)
                 if asyncio.get_running_loop().time() - begun > SECONDS_OF_PATIENCE:
                     return _tell_all(openings, endings, problem)
-                logger.warning("The ledger waits for PostgreSQL: %s", str(problem).strip().splitlines()[:1])
+                if not is_told:
+                    logger.warning("The ledger waits for PostgreSQL: %s", str(problem).strip().split("\n")[0])
+                    is_told = True
                 await asyncio.sleep(0.25)
             else:
                 return

@@ -98,6 +98,7 @@ async def load_work(session: Session, *, run_id: UUID, response_id: UUID, fence_
     if not found:
         return None
     row = found[0]
+    await session.rows(_ABANDON, {"run": run_id, "response": response_id, "problem": WORKER_ENDED})
     facts = {"run": run_id, "response": response_id, "conversation": row["frozen_conversation"]}
     criteria = await session.rows(_CRITERIA, facts)
     is_removed = row["messages"] is None

@@ -58,7 +58,18 @@ def find_revision(criterion: Criterion, revision_id: UUID | None) -> Revision:
 @study_page(Role.CLINICIAN)
 def revise(request: StudyRequest, criterion_id: UUID) -> HttpResponse:
     """Revise a criterion against the revision that was seen; a stale one comes back with both texts (409)."""
-    return _revise(request, find_criterion(request.user, request.study, criterion_id))
+    criterion = find_criterion(request.user, request.study, criterion_id)
+    return _revise(request, criterion, wording=_offered_wording(criterion, request.GET.get("wording", "")))
+
+
+def _offered_wording(criterion: Criterion, vote_id: str) -> str:
+    """The better wording that a vote of a revealed round offered; '' where none was asked for."""
+    try:
+        key = UUID(vote_id)
+    except ValueError:
+        return ""
+    vote = Vote.objects.filter(pk=key, wording__criterion=criterion, round__revealed_at__isnull=False).first()
+    return vote.better_wording if vote else ""
 
 
 @study_page(Role.CLINICIAN)
@@ -73,14 +84,19 @@ def accept(request: StudyRequest, criterion_id: UUID, vote_id: UUID) -> HttpResp
     return _revise(request, criterion, answers=vote)
 
 
-def _revise(request: StudyRequest, criterion: Criterion, *, answers: Vote | None = None) -> HttpResponse:
+def _revise(
+    request: StudyRequest, criterion: Criterion, *, answers: Vote | None = None, wording: str = ""
+) -> HttpResponse:
     desk = open_desk(request, criterion.conversation)
     sheet = desk.sheet(criterion.id)
     assert sheet is not None
     desk.at = sheet
     place = f"accept-{answers.id}" if answers else f"revise-{sheet.id}"
     if request.method != "POST":
-        return _show_form(request, desk, sheet, criterion_form(desk, sheet, place=place), answers=answers)
+        form = criterion_form(desk, sheet, place=place)
+        if wording:
+            form.initial["text"] = wording
+        return _show_form(request, desk, sheet, form, answers=answers)
     form = criterion_form(desk, sheet, data=request.POST, place=place)
     if not form.is_valid():
         return _show_form(request, desk, sheet, form, answers=answers, status=HTTPStatus.UNPROCESSABLE_ENTITY)

@@ -23,7 +23,7 @@ from annotation.drafting import (
 from annotation.joining import leave_study
 from annotation.models import Criterion, Revision, Round, RoundOutcome, User, Vote
 from annotation.states import count_states, with_criterion_state
-from annotation.voting import NotEligible, RoundIsRevealedAlready, WritersDoNotVote
+from annotation.voting import Ballot, NotEligible, RoundIsRevealedAlready, WritersDoNotVote, cast_vote
 from tests.factories import Panel, draft, join, make_conversation, make_panel, make_voting, vote
 
 pytestmark = pytest.mark.django_db
@@ -376,3 +376,21 @@ def test_settling_many_rounds_takes_a_fixed_number_of_queries(
     past_date(8)
     with django_assert_max_num_queries(25):  # type: ignore[operator]
         assert len(rounds.settle(panel.study)) == 8
+
+
+def test_whose_better_wording_is_taken_over_becomes_a_writer_of_it(panel: Panel) -> None:
+    conversation, (criterion,), _ = make_voting(panel=panel)
+    better = "Asks since when the sleep is bad."
+    cast_vote(
+        criterion=criterion,
+        seen=current(criterion),
+        reviewer=panel.ben,
+        ballot=Ballot(Vote.Choice.AGREE, 6, better_wording=better),
+    )
+    for reviewer in panel.reviewers[1:]:
+        vote(criterion=criterion, reviewer=reviewer)
+    revise(criterion, panel.chloe, better)
+    assert Criterion.objects.get(pk=criterion.pk).writer_ids() == {panel.ana.id, panel.ben.id, panel.chloe.id}
+    rounds.open_round(conversation=conversation, by=panel.adam)
+    with pytest.raises(WritersDoNotVote):
+        vote(criterion=criterion, reviewer=panel.ben)

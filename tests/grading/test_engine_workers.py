@@ -104,6 +104,7 @@ def test_a_paused_run_makes_no_new_calls_and_goes_on_where_it_was() -> None:
         with_engine(pause_soon)
         assert endpoint.calls <= after[0] + 2, "only what had begun"
         assert state_of(run) == "paused"
+        assert set(statuses_of(run)) == {"answered"}
         assert Grade.objects.filter(run=run).count() == endpoint.calls, "calls under way are heard to their end"
         resume_run(run=run)
         grade_now(run)
