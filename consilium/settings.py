@@ -46,6 +46,7 @@ DATABASES: dict[str, dict[str, Any]] = {
     "default": read_database_url(DATABASE_URL)
     or {"ENGINE": "django.db.backends.postgresql", "NAME": "", "OPTIONS": {}}  # told by consilium.checks
 }
+DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # a restarted PostgreSQL costs no page
 _pool = read_whole_number("DATABASE_POOL", 0)
 if _pool:
     DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": _pool, "timeout": 20}

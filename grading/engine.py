@@ -34,6 +34,9 @@ from grading.work import GraderFacts, Pair, Work, load_work
 logger = logging.getLogger(__name__)
 
 
+MAY_STOP = frozenset({Kind.UNUSABLE, Kind.NOT_ACCEPTED, Kind.NO_SCHEMA})
+
+
 @dataclass(frozen=True, slots=True)
 class Patience:
     """How often something is tried again, and after how many seconds."""
@@ -190,15 +193,15 @@ class Engine:
                     pair.key, number=pair.last_number, request_sha256=work.request_sha256(pair, body)
                 )
                 outcome = await endpoint.client.call(body)
-                if isinstance(outcome, Problem) and outcome.kind is Kind.UNUSABLE:
-                    # Before the place goes to another call, which could only fail too.
-                    await self._fail_run(work.run_id, outcome.sentence)
+                if may_stop := isinstance(outcome, Problem) and outcome.kind in MAY_STOP:
+                    # Settled before the place goes to another call, which may only fail too.
+                    pause = await self._take_problem(work, endpoint, pair, tries, attempt_id, outcome)
             if isinstance(outcome, Answered) or outcome.kind is Kind.FILTERED:
-                is_graded = await self._take_answer(work, endpoint, pair, attempt_id, outcome)
-                if is_graded:
+                if await self._take_answer(work, endpoint, pair, attempt_id, outcome):
                     return
                 continue
-            pause = await self._take_problem(work, endpoint, pair, tries, attempt_id, outcome)
+            if not may_stop:
+                pause = await self._take_problem(work, endpoint, pair, tries, attempt_id, outcome)
             if pause is None:
                 return
             await self.crowds.rest(pause)

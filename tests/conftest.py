@@ -3,9 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import hypothesis
 import pytest
 from django.core.management.color import Style
 from django.db.backends.postgresql.operations import DatabaseOperations
+
+# How long one example takes says something of the machine, and nothing of the rule.
+hypothesis.settings.register_profile("consilium", deadline=None)
+hypothesis.settings.load_profile("consilium")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -3,7 +3,7 @@
 This package knows nothing of studies, and no Django. Its rules stand in reading.py, values.py and writing.py.
 """
 
-from consilium.tables.cells import LONGEST_CELL, CellTooLong, Unwritable
+from consilium.tables.cells import LONGEST_CELL, CellTooLong, Replaced, Unwritable
 from consilium.tables.reading import open_table
 from consilium.tables.replacing import replace_in_one_step
 from consilium.tables.table import DEFAULT, Kind, Limits, Problem, Row, Table
@@ -17,7 +17,6 @@ from consilium.tables.values import (
     as_whole_number,
     normal_id,
 )
-from consilium.tables.workbook_writing import Replaced
 from consilium.tables.writing import Written, write_csv, write_jsonl, write_xlsx
 
 __all__ = [

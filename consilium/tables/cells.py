@@ -5,6 +5,7 @@ import json
 import math
 import re
 import uuid
+from dataclasses import dataclass
 
 LONGEST_CELL = 32_767
 """UTF-16 units that a cell of Excel holds. It counts them so: an emoji is two."""
@@ -32,6 +33,15 @@ class CellTooLong(Unwritable):
 
 class Misfit(Exception):
     """A value that no cell can hold; whoever knows the row and the column makes it an Unwritable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A cell in which characters that XML can't hold were written as `_xHHHH_`."""
+
+    sheet: str
+    row: int
+    column: str
 
 
 def plain(value: object) -> Plain:

@@ -15,7 +15,6 @@ from typing import BinaryIO
 from consilium.tables.json_lines import JsonLines
 from consilium.tables.opening import Source, Survey, survey
 from consilium.tables.separated import Separated
-from consilium.tables.spreadsheets import Spreadsheet
 from consilium.tables.table import DEFAULT, Contents, Kind, Limits, Refused, Table
 
 _OTHER_FILES = {
@@ -68,6 +67,9 @@ def _contents(
     source: Source, found: Survey, kind: Kind, *, limits: Limits, known: Collection[str], sheet: str | None
 ) -> Contents:
     if kind == Kind.XLSX:
+        # openpyxl takes its time to import; only a workbook needs it
+        from consilium.tables.spreadsheets import Spreadsheet
+
         return Spreadsheet(source, limits=limits, known=known, sheet=sheet)
     for start, sentence in _OTHER_FILES.items():
         if found.start.startswith(start):

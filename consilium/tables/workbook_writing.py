@@ -13,7 +13,6 @@ import re
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import openpyxl
@@ -26,6 +25,7 @@ from consilium.tables.cells import (
     LONGEST_CELL,
     CellTooLong,
     Misfit,
+    Replaced,
     Unwritable,
     is_too_long,
     looks_like_a_formula,
@@ -44,15 +44,6 @@ _TO_ESCAPE = re.compile(f"[{_IMPOSSIBLE}]|_(?=x[0-9A-Fa-f]{{4}}[_{_IMPOSSIBLE}])
 _TITLE = re.compile(r"(?!')[^\[\]:*?/\\\x00-\x1f]{1,31}(?<!')")
 
 Sheet = tuple[str, Sequence[str], Iterable[Sequence[object]]]
-
-
-@dataclass(frozen=True, slots=True)
-class Replaced:
-    """A cell in which characters that XML can't hold were written as `_xHHHH_`."""
-
-    sheet: str
-    row: int
-    column: str
 
 
 def write_workbook(binary: BinaryIO, sheets: Sequence[Sheet]) -> tuple[int, list[Replaced]]:

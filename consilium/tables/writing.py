@@ -21,6 +21,7 @@ from consilium.tables.cells import (
     LONGEST_CELL,
     CellTooLong,
     Misfit,
+    Replaced,
     Unwritable,
     as_json_text,
     is_too_long,
@@ -29,7 +30,6 @@ from consilium.tables.cells import (
 )
 from consilium.tables.headings import APOSTROPHE_ADDED, check_headings
 from consilium.tables.replacing import writable
-from consilium.tables.workbook_writing import Replaced, write_workbook
 
 _TAKEN_FOR_LINE_ENDS = {"\u2028": "\\u2028", "\u2029": "\\u2029", "\x85": "\\u0085"}
 
@@ -51,6 +51,9 @@ def write_xlsx(
     that a cell can't hold, ValueError for more rows than a sheet has, rows and headings that don't match, and
     bad titles.
     """
+    # openpyxl takes its time to import; only a workbook needs it
+    from consilium.tables.workbook_writing import write_workbook
+
     with writable(file) as binary:
         rows, replaced = write_workbook(binary, list(sheets))
     return Written(rows, tuple(replaced))

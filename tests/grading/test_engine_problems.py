@@ -80,7 +80,7 @@ def test_a_fault_is_tried_again_and_the_answer_then_counts() -> None:
 def test_a_pair_whose_calls_all_fail_is_unscored_where_the_endpoint_answers_others() -> None:
     def script(asked: Asked) -> Answer | None:
         is_bad = asked.criterion.endswith("point 1.")
-        return Answer(status=500, error={"message": "oops"}, latency=0.02) if is_bad else Answer(latency=0.2)
+        return Answer(status=500, error={"message": "oops"}, latency=0.3) if is_bad else Answer(latency=0.5)
 
     with Endpoint(script=script) as endpoint:
         run = begin(make_set(conversations=1, criteria=4), endpoint)

@@ -109,7 +109,7 @@ def assert_nothing_is_lost_or_doubled(run: Run, endpoint: Endpoint, *, repeated:
 
 
 def test_workers_killed_at_any_moment_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
-    kills = 3
+    kills = 2
     with Endpoint(latency=0.1) as endpoint, workers(tmp_path) as start:
         run = begin(make_set(conversations=24, criteria=4, respondents=2), endpoint, concurrency=CALLS_AT_ONCE)
         for turn in range(1, kills + 1):

@@ -5,6 +5,7 @@ numbered without gaps. It is checked in the freeze's own transaction, after it h
 it froze must still be what stands. With the study's lock taken away this fails.
 """
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -178,7 +179,9 @@ def test_no_version_ever_holds_what_was_not_in_consensus(panel: Panel) -> None:
     numbers = list(RubricVersion.objects.order_by("number").values_list("number", flat=True))
     assert numbers == list(range(1, versions + 1))
     # By the end the panel's votes went in, and what was revised or asked for again did not.
-    assert freeze_version(study=panel.study, by=None, acknowledged=ACKNOWLEDGE_ALL).criteria_count == 11
+    with contextlib.suppress(NothingChangedSince):  # one of the two freezes may have come last
+        freeze_version(study=panel.study, by=None, acknowledged=ACKNOWLEDGE_ALL)
+    assert RubricVersion.objects.order_by("-number")[0].criteria_count == 11
 
 
 def test_two_admins_at_once_make_one_version_and_one_refusal(panel: Panel) -> None:
