@@ -162,8 +162,9 @@ class Comments(CriterionView):
     def get(self, request: Request, slug: str, criterion_id: UUID) -> Response:
         criterion = self.find_criterion(criterion_id)
         is_open = Round.objects.unsettled().filter(conversation=criterion.conversation_id).exists()
-        rows = Comment.objects.none() if is_open else criterion.comments.select_related("author")
-        context = {"reader": self.person.id, "with_names": self.study.policy.names_shown_after_reveal}
+        rows = Comment.objects.none() if is_open else Comment.objects.filter(criterion=criterion)
+        rows = rows.with_naming().select_related("author")
+        context = {"reader": self.person.id}
         return Response(CommentShape(rows.order_by("created_at", "id"), many=True, context=context).data)
 
     @extend_schema(operation_id="comments_create", request=CommentInput, responses={201: CommentInput})

@@ -176,9 +176,7 @@ class VoteShape(serializers.ModelSerializer[Vote]):
         return bool(vote.reviewer_id == self.context["reader"])
 
     def get_reviewer(self, vote: Vote) -> str | None:
-        policy = vote.round.policy  # the one that the reveal applied; a later one names nobody in hindsight
-        is_named = policy is not None and policy.names_shown_after_reveal
-        return vote.reviewer.email if is_named or self.get_is_yours(vote) else None
+        return vote.reviewer.email if vote.round.shows_names or self.get_is_yours(vote) else None
 
     def get_is_imported(self, vote: Vote) -> bool:
         return vote.imported_from_id is not None
@@ -202,7 +200,7 @@ class CommentShape(serializers.ModelSerializer[Comment]):
         return bool(comment.author_id == self.context["reader"])
 
     def get_author(self, comment: Comment) -> str | None:
-        return comment.author.email if self.context["with_names"] or self.get_is_yours(comment) else None
+        return comment.author.email if comment.is_named or self.get_is_yours(comment) else None  # type: ignore[attr-defined]
 
 
 class AssignInput(serializers.Serializer[Any]):

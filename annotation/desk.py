@@ -314,7 +314,7 @@ def _add_past(desk: Desk) -> None:
     if not desk.revealed:
         return
     criteria = [sheet.criterion for sheet in desk.sheets]
-    tallies = tallies_of(criteria, desk.reader, shows_names=desk.policy.names_shown_after_reveal)
+    tallies = tallies_of(criteria, desk.reader)
     for sheet in desk.sheets:
         sheet.tallies = tallies.get(sheet.id, [])
 
@@ -338,9 +338,8 @@ def _add_open_round(desk: Desk, this: Round) -> None:
 def _add_discussion(desk: Desk) -> None:
     """Comments, requests for another vote, and what a next round would cover: only while no round is open."""
     by_id = {sheet.id: sheet for sheet in desk.sheets}
-    for comment in (
-        Comment.objects.filter(criterion__in=list(by_id)).select_related("author").order_by("created_at", "id")
-    ):
+    said = Comment.objects.filter(criterion__in=list(by_id)).with_naming().select_related("author")
+    for comment in said.order_by("created_at", "id"):
         by_id[comment.criterion_id].comments.append(comment)
     for sheet in desk.sheets:
         sheet.unsent_comment = desk.unsent.get(f"comment-{sheet.id}", {}).get("text", [""])[-1]

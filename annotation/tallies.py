@@ -1,7 +1,7 @@
 """What a reveal shows of a criterion: the decision in words, how votes and weights fell, the reasons, without names.
 
 Only votes that counted are shown: on the wording that was decided, by reviewers who were eligible then. They come in
-an order that tells nothing (their random ids). Names come along only where the policy says so.
+an order that tells nothing (their random ids). Names come along only where the reveal's policy says so.
 """
 
 from collections import Counter, defaultdict
@@ -27,7 +27,6 @@ class Tally:
     wording: Revision
     reader: User
     votes: list[Vote] = field(default_factory=list)
-    shows_names: bool = False
 
     @property
     def own(self) -> Vote | None:
@@ -71,8 +70,12 @@ class Tally:
 
     @property
     def votes_by_name(self) -> list[tuple[str, str]]:
-        """(name, vote in words), by name: to be shown only where the policy shows names."""
+        """(name, vote in words), by name: to be shown only where the round shows names."""
         return sorted((str(vote.reviewer), vote_in_words(vote)) for vote in self.votes)
+
+    @property
+    def shows_names(self) -> bool:
+        return self.outcome.round.shows_names
 
     @property
     def number(self) -> int:
@@ -89,12 +92,12 @@ def vote_in_words(vote: Vote) -> str:
     return "abstained" if vote.choice == Vote.Choice.ABSTAIN else "recused"
 
 
-def tallies_of(criteria: Collection[Criterion], reader: User, *, shows_names: bool) -> dict[UUID, list[Tally]]:
+def tallies_of(criteria: Collection[Criterion], reader: User) -> dict[UUID, list[Tally]]:
     """The revealed rounds of each criterion, oldest first. Two queries, however many criteria."""
     latest: dict[tuple[UUID, UUID], RoundOutcome] = {}
     for outcome in (
         RoundOutcome.objects.filter(criterion__in=criteria, round__revealed_at__isnull=False)
-        .select_related("round", "wording")
+        .select_related("round__policy", "wording")
         .order_by("round__number", "policy__version")
     ):
         latest[outcome.criterion_id, outcome.round_id] = outcome
@@ -114,5 +117,5 @@ def tallies_of(criteria: Collection[Criterion], reader: User, *, shows_names: bo
     tallies: dict[UUID, list[Tally]] = defaultdict(list)
     for (criterion_id, round_id), outcome in latest.items():
         counted = [vote for vote in votes[round_id, outcome.wording_id] if vote.reviewer_id in outcome.eligible]
-        tallies[criterion_id].append(Tally(outcome, outcome.wording, reader, counted, shows_names))
+        tallies[criterion_id].append(Tally(outcome, outcome.wording, reader, counted))
     return tallies

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from annotation import consensus
 from annotation.consensus import Clause, signed
-from annotation.models import Criterion, Policy, Revision, Round, RoundOutcome, User, Vote
+from annotation.models import Criterion, Revision, Round, RoundOutcome, User, Vote
 from annotation.permissions import sees_points
 from annotation.revealing import rule_of
 from annotation.states import CriterionState
@@ -190,7 +190,7 @@ def _rounds(criterion: Criterion, reader: User | None) -> list[RoundTold]:
             RoundTold(
                 this.number,
                 this.revealed_at,
-                _votes(votes, outcomes[0] if outcomes else None, this.policy, reader),
+                _votes(votes, outcomes[0] if outcomes else None, this, reader),
                 [OutcomeTold(outcome, _clauses(outcome, votes)) for outcome in outcomes],
             )
         )
@@ -204,11 +204,8 @@ def _counted(outcome: RoundOutcome | None, votes: Collection[Vote]) -> list[Vote
     return [vote for vote in votes if vote.wording_id == outcome.wording_id and vote.reviewer_id in may]
 
 
-def _votes(
-    votes: Collection[Vote], outcome: RoundOutcome | None, policy: Policy | None, reader: User | None
-) -> list[VoteTold]:
+def _votes(votes: Collection[Vote], outcome: RoundOutcome | None, this: Round, reader: User | None) -> list[VoteTold]:
     counted = {vote.id for vote in _counted(outcome, votes)}
-    shows_names = policy is not None and policy.names_shown_after_reveal
     told = [
         VoteTold(
             choice=vote.choice,
@@ -216,7 +213,7 @@ def _votes(
             category=vote.category,
             reason=vote.reason,
             better_wording=vote.better_wording,
-            name=(vote.reviewer.name or vote.reviewer.email) if shows_names else None,
+            name=(vote.reviewer.name or vote.reviewer.email) if this.shows_names else None,
             is_readers_own=reader is not None and vote.reviewer_id == reader.id,
             revision_number=vote.wording.number,
             is_counted=vote.id in counted,

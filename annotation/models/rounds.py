@@ -8,6 +8,7 @@ import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.expressions import Func
+from django.db.models.functions import Coalesce
 
 from annotation.models.conversations import Conversation, FileImport
 from annotation.models.criteria import Criterion, Revision
@@ -73,6 +74,11 @@ class Round(Identified):
 
     def __str__(self) -> str:
         return f"round {self.number} of {self.conversation}"
+
+    @property
+    def shows_names(self) -> bool:
+        """Whether its votes come with names: as the reveal's policy says. A later one names nobody in hindsight."""
+        return self.policy is not None and self.policy.names_shown_after_reveal
 
 
 class RoundCriterion(models.Model):
@@ -216,6 +222,16 @@ class RoundOutcome(Identified):
         return f"{self.criterion} in {self.round}: {self.result}"
 
 
+class CommentQuerySet(models.QuerySet["Comment"]):
+    def with_naming(self) -> "CommentQuerySet":
+        """With ``is_named``: whether its author's name shows, as the policy of the reveal before it says."""
+        before = Round.objects.filter(
+            conversation=models.OuterRef("criterion__conversation"), revealed_at__lte=models.OuterRef("created_at")
+        ).order_by("-number")
+        named = before.values("policy__names_shown_after_reveal")[:1]
+        return self.annotate(is_named=Coalesce(models.Subquery(named), False, output_field=models.BooleanField()))
+
+
 class Comment(Identified):
     """What somebody said in the discussion after a reveal, about one criterion."""
 
@@ -223,6 +239,8 @@ class Comment(Identified):
     author = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     text = models.TextField()
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = CommentQuerySet.as_manager()
 
     class Meta:
         constraints = [

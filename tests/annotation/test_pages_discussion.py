@@ -24,6 +24,10 @@ def panel() -> Panel:
 
 @pytest.fixture
 def revealed(panel: Panel) -> tuple[Conversation, Criterion, Criterion]:
+    return reveal_two(panel)
+
+
+def reveal_two(panel: Panel) -> tuple[Conversation, Criterion, Criterion]:
     """One criterion in consensus, and one that ben objected to and dev has a better wording for."""
     conversation, (agreed, disputed), _ = make_voting(panel=panel, texts=["Asks about sleep.", "Names a helpline."])
     for reviewer in panel.reviewers:
@@ -69,6 +73,14 @@ def test_no_name_shows_unless_the_policy_shows_names(
     assert "You I would split it." in text_of(Browser(panel.ben).desk(conversation))
     policy = panel.study.policy
     Policy.objects.create(study=panel.study, version=2, blocks=policy.blocks, names_shown_after_reveal=True)
+    assert "Ben" not in text_of(Browser(panel.chloe).desk(conversation)), "a later policy names nobody in hindsight"
+
+
+def test_names_show_where_the_policy_of_the_reveal_shows_them(panel: Panel) -> None:
+    policy = panel.study.policy
+    Policy.objects.create(study=panel.study, version=2, blocks=policy.blocks, names_shown_after_reveal=True)
+    conversation, _, disputed = reveal_two(panel)
+    add_comment(criterion=disputed, author=panel.ben, text="I would split it.")
     named = text_of(Browser(panel.chloe).desk(conversation))
     assert "Ben objected: unsafe" in named
     assert "Ben: objected: unsafe" in named
