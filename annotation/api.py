@@ -37,9 +37,9 @@ from annotation.drafting import draft_criterion, finish_drafting, resume_draftin
 from annotation.models import Comment, Conversation, Criterion, Membership, Revision, Role, Round, Study, User, Vote
 from annotation.models.rounds import RoundIsRevealed
 from annotation.permissions import oversees, sees_points, visible_criteria
-from annotation.revealing import writers_of
 from annotation.states import count_states, with_conversation_state, with_criterion_state
 from annotation.voting import Ballot, cast_vote, take_back_vote
+from annotation.writers import writers_of
 
 
 class Studies(APIView):

@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from annotation.locks import hold_study, lock_conversation, share_study
 from annotation.models import Assignment, Conversation, Criterion, Membership, Role, RoundOutcome, Study, User
-from annotation.revealing import writers_of
 from annotation.rounds import settle
+from annotation.writers import writers_of
 from consilium.errors import RuleViolation
 
 
@@ -118,7 +118,7 @@ def out_of_reach(study: Study) -> list[Conversation]:
     """
     people = clinicians(study)
     needed = study.policy.min_reviewed
-    conversations = list(Conversation.objects.own().filter(study=study))
+    conversations = Conversation.objects.own().filter(study=study).only("external_id", "language")
     recused: dict[UUID, set[UUID]] = defaultdict(set)
     assigned: dict[UUID, set[UUID]] = defaultdict(set)
     active = {person.id for person in people}
@@ -136,7 +136,8 @@ def out_of_reach(study: Study) -> list[Conversation]:
         )
     )
     decided = set()
-    for criterion in Criterion.objects.own().standing().filter(study=study).select_related("current_revision"):
+    standing = Criterion.objects.own().standing().filter(study=study).select_related("current_revision")
+    for criterion in standing.only("conversation_id", "current_revision__wording_id"):
         if criterion.id in settled:
             decided.add(criterion.conversation_id)
         else:

@@ -27,12 +27,12 @@ from annotation.models import (
     Weights,
 )
 from annotation.permissions import find_conversation, reviewed_by, sees_points, visible_criteria
-from annotation.revealing import writers_of
 from annotation.rounds import due_for_next_round
 from annotation.states import CriterionState, with_criterion_state
 from annotation.tallies import Tally, tallies_of, vote_in_words
 from annotation.unsent import unsent_texts
 from annotation.weighing import Weight, ladder, weight_in_words
+from annotation.writers import writers_of
 
 Mode = Literal["drafting", "nothing", "voting", "discussion", "reading"]
 

@@ -24,6 +24,7 @@ from annotation.models import (
     Vote,
 )
 from annotation.rounds import settle
+from annotation.writers import writers_of
 from consilium.errors import RuleViolation, violated_constraint
 
 
@@ -243,7 +244,7 @@ def _check_may_revise(criterion: Criterion, conversation: Conversation, by: User
         raise CriterionIsGone
     if not reviews(by, conversation):
         raise NotAReviewer
-    is_writer = by.id in criterion.writer_ids()
+    is_writer = by.id in writers_of([criterion])[criterion.id]
     if is_round_open and not is_writer:
         raise NotAWriter
     is_alone = conversation.study.policy.drafting == Drafting.ALONE
@@ -260,7 +261,7 @@ def withdraw_criterion(*, criterion: Criterion, by: User) -> Criterion:
         criterion = lock_criterion(criterion.id)
         if criterion.withdrawn_at or criterion.merged_into_id:
             raise CriterionIsGone
-        if by.id not in criterion.writer_ids():
+        if by.id not in writers_of([criterion])[criterion.id]:
             raise NotAWriter("Only a criterion's writers withdraw it.")
         criterion.withdrawn_at, criterion.withdrawn_by = timezone.now(), by
         criterion.save(update_fields=["withdrawn_at", "withdrawn_by"])

@@ -18,33 +18,25 @@ from annotation.models import (
     Conversation,
     Criterion,
     Policy,
-    RevisionWriter,
     Round,
     RoundCriterion,
     Study,
     User,
     Vote,
 )
-from annotation.revealing import writers_of
 from annotation.states import ConversationState, CriterionState, with_conversation_state, with_criterion_state
+from annotation.writers import ways_to_be_writer, writers_of
 
 
 def _has_votes_left() -> Exists:
     """Over assignments: whether the open round holds a criterion that the reviewer may vote on and has not."""
     reviewer = OuterRef(OuterRef("reviewer"))
     wording = OuterRef("criterion__current_revision__wording_id")
-    written = RevisionWriter.objects.filter(writer=reviewer)
-    # The rule of Criterion.writer_ids, part by part: with OR between them no index would serve.
-    wrote_first = written.filter(revision__criterion=OuterRef("criterion"), revision__number=1)
-    wrote_wording = written.filter(revision=wording)
-    wrote_source = written.filter(revision__criterion__merged_into=OuterRef("criterion"))
     voted = Vote.objects.filter(round=OuterRef("round"), wording=wording, reviewer=reviewer)
     return Exists(
         RoundCriterion.objects.filter(
             ~Exists(voted),
-            ~Exists(wrote_first),
-            ~Exists(wrote_wording),
-            ~Exists(wrote_source),
+            *(~way for way in ways_to_be_writer(reviewer, "criterion")),
             round__conversation=OuterRef("conversation"),
             round__revealed_at=None,
             criterion__withdrawn_at=None,

@@ -25,8 +25,8 @@ from annotation.models import (
     User,
     Weights,
 )
-from annotation.revealing import writers_of
 from annotation.rounds import settle_if_due
+from annotation.writers import writers_of
 
 P = ParamSpec("P")
 

@@ -5,12 +5,11 @@ recomputing always gives what was stored. It works on many rounds with a fixed n
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from fractions import Fraction
 from uuid import UUID
 
-from django.db.models import Q
 from django.utils import timezone
 
 from annotation import consensus
@@ -18,13 +17,13 @@ from annotation.models import (
     Assignment,
     Criterion,
     Policy,
-    RevisionWriter,
     Round,
     RoundCriterion,
     RoundOutcome,
     Study,
     Vote,
 )
+from annotation.writers import writers_of
 
 
 def rule_of(policy: Policy) -> consensus.Rule:
@@ -63,28 +62,6 @@ class Covered:
                 for vote in self.votes
             ],
         )
-
-
-def writers_of(criteria: Iterable[Criterion]) -> dict[UUID, set[UUID]]:
-    """Who wrote each criterion: its first text, its current wording, or a source merged into it. One query."""
-    known = {criterion.id: criterion for criterion in criteria}
-    wordings = {c.id: c.current_revision.wording_id for c in known.values() if c.current_revision}
-    writers: dict[UUID, set[UUID]] = defaultdict(set)
-    rows = RevisionWriter.objects.filter(
-        Q(revision__criterion__in=known) | Q(revision__criterion__merged_into__in=known)
-    ).values_list(
-        "revision__criterion_id",
-        "revision__criterion__merged_into_id",
-        "revision__number",
-        "revision_id",
-        "writer_id",
-    )
-    for criterion_id, merged_into_id, number, revision_id, writer_id in rows:
-        if criterion_id in known and (number == 1 or revision_id == wordings.get(criterion_id)):
-            writers[criterion_id].add(writer_id)
-        if merged_into_id in known:
-            writers[merged_into_id].add(writer_id)
-    return writers
 
 
 def active_reviewers(conversation_ids: Collection[UUID]) -> dict[UUID, set[UUID]]:

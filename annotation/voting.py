@@ -14,6 +14,7 @@ from annotation.locks import lock_open_round, share_study
 from annotation.models import Criterion, ObjectionCategory, Revision, Round, RoundCriterion, User, Vote
 from annotation.models.rounds import RoundIsRevealed
 from annotation.revealing import reveal_if_due
+from annotation.writers import writers_of
 from consilium.errors import RuleViolation, violated_constraint
 
 
@@ -88,7 +89,7 @@ def cast_vote(*, criterion: Criterion, seen: Revision, reviewer: User, ballot: B
                 raise NotInThisRound
             if not reviews(reviewer, criterion.conversation):
                 raise NotEligible
-            if reviewer.id in criterion.writer_ids():
+            if reviewer.id in writers_of([criterion])[criterion.id]:
                 raise WritersDoNotVote
             if seen.wording_id != current.wording_id:
                 raise StaleRevision(current=current, text=ballot.better_wording or ballot.reason)

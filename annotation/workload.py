@@ -8,6 +8,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import Any
 from uuid import UUID
 
@@ -20,7 +22,6 @@ from annotation.models import (
     Conversation,
     Criterion,
     Policy,
-    RevisionWriter,
     Round,
     RoundCriterion,
     Study,
@@ -29,6 +30,7 @@ from annotation.models import (
     VoteRequest,
 )
 from annotation.states import ConversationState, CriterionState, with_conversation_state, with_criterion_state
+from annotation.writers import ways_to_be_writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,25 +81,16 @@ def _count(rows: "QuerySet[Any, Any]", by: str) -> Coalesce:
     return Coalesce(Subquery(counted, output_field=models.IntegerField()), Value(0))
 
 
-def _written_by(user: User, criterion: str) -> Exists:
-    """Whether a person is a writer of the criterion that ``criterion`` leads to (the rule of Criterion.writer_ids)."""
-    wording = "current_revision__wording_id" if criterion == "pk" else f"{criterion}__current_revision__wording_id"
-    return Exists(
-        RevisionWriter.objects.filter(writer=user).filter(
-            Q(revision__criterion=OuterRef(criterion)) & (Q(revision__number=1) | Q(revision=OuterRef(wording)))
-            | Q(revision__criterion__merged_into=OuterRef(criterion))
-        )
-    )
-
-
 def assigned_to(user: User, studies: Iterable[Study]) -> "QuerySet[Conversation, Any]":
     """The conversations that a clinician reviews in these studies, what waits first. One query, however many.
 
     Adds what ``Assigned`` holds.
     """
+    writes_covered = reduce(or_, map(Q, ways_to_be_writer(user, "criterion")))
+    writes = reduce(or_, map(Q, ways_to_be_writer(user)))
     mine = Assignment.objects.active().filter(reviewer=user, conversation=OuterRef("pk"))
     covered = RoundCriterion.objects.filter(
-        ~_written_by(user, "criterion"),
+        ~writes_covered,
         round__conversation=OuterRef("pk"),
         round__revealed_at=None,
         criterion__withdrawn_at=None,
@@ -114,7 +107,7 @@ def assigned_to(user: User, studies: Iterable[Study]) -> "QuerySet[Conversation,
             finished_at=Subquery(mine.values("finished_drafting_at")[:1]),
             ended_round=Coalesce(Subquery(mine.values("ended_discussion_of")[:1]), Value(0)),
             max_rounds=Subquery(policy.values("max_rounds")[:1]),
-            drafts=_count(standing.filter(_written_by(user, "pk")), "conversation"),
+            drafts=_count(standing.filter(writes), "conversation"),
             to_vote=_count(covered, "round__conversation"),
             voted=_count(covered.filter(Exists(voted)), "round__conversation"),
             unsettled=_count(with_criterion_state(standing).filter(Q(state=CriterionState.DISCUSSION)), "conversation"),

@@ -13,7 +13,7 @@ from django.http import Http404
 
 from annotation.models import Assignment, Criterion, Drafting, Study, User
 from annotation.permissions import sees_points
-from annotation.revealing import writers_of
+from annotation.writers import writers_of
 from rubrics.finding import NoSuchVersion, find_version
 from rubrics.models import RubricVersion
 from rubrics.selecting import NEVER_ACKNOWLEDGED, Selection, StaysOut

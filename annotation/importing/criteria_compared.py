@@ -12,7 +12,7 @@ from annotation.importing.messages import comparable_extra
 from annotation.importing.report import Report
 from annotation.importing.rows import in_batches
 from annotation.models import Conversation, Criterion, Revision, RevisionWriter, Round, Study, Vote
-from annotation.revealing import writers_of
+from annotation.writers import writers_of
 from consilium.canonical import normal_text
 
 BATCH = 5000

@@ -82,18 +82,6 @@ class Criterion(Identified):
     def __str__(self) -> str:
         return self.external_id
 
-    def writer_ids(self) -> set[object]:
-        """Who can't vote on it: the writers of the first text, of the current wording and of merged sources."""
-        current = self.current_revision
-        wording = current.wording_id if current else None
-        return set(
-            RevisionWriter.objects.filter(
-                models.Q(revision__criterion=self, revision__number=1)
-                | models.Q(revision=wording)
-                | models.Q(revision__criterion__merged_into=self)
-            ).values_list("writer_id", flat=True)
-        )
-
 
 class Revision(Identified):
     """One immutable text of a criterion, with its points, axis and scale."""

@@ -12,6 +12,7 @@ from annotation.importing.report import Report
 from annotation.models import Conversation, Criterion, FileImport, Revision, Round, Vote
 from annotation.rounds import close_drafting, close_round, open_round
 from annotation.states import with_criterion_state
+from annotation.writers import writers_of
 from tests.factories import Panel, make_conversation, make_panel, make_voting, vote
 from tests.importing_files import csv_file, decomposed, jsonl
 
@@ -83,7 +84,7 @@ def test_a_criterion_is_its_authors_and_kept_as_given(panel: Panel, conversation
     revision = current()
     assert (revision.text, revision.points, revision.axis) == (" Asks\tabout sleep. ", 6, EMPATHY)
     assert (revision.rationale, revision.anchors, revision.number) == ("Why not?", [1], 1)
-    assert stored().writer_ids() == {panel.ana.id}
+    assert writers_of([stored()])[stored().id] == {panel.ana.id}
     assert stored().extra == '{"seen": "twice"}'
 
 
@@ -181,7 +182,7 @@ def test_revise_writes_a_new_revision_whose_author_becomes_a_writer(panel: Panel
     report = take_in(panel, file, revise=True)
     assert (report.created, report.unchanged, report.facts) == (1, 1, {"revised": 1})
     assert (current().number, current().text, current().wording_id) == (2, "Asks about dreams.", current().id)
-    assert stored().writer_ids() == {panel.ana.id, panel.ben.id}
+    assert writers_of([stored()])[stored().id] == {panel.ana.id, panel.ben.id}
     assert take_in(panel, file, revise=True).unchanged == 2
     assert take_in(panel, file).unchanged == 2
 
@@ -193,7 +194,7 @@ def test_a_change_of_white_space_or_rationale_keeps_the_wording_and_makes_nobody
     first = current()
     take_in(panel, jsonl(asks(text="Asks  about sleep.\n", rationale="Because.")), revise=True)
     assert (current().number, current().wording_id) == (2, first.id)
-    assert stored().writer_ids() == {panel.ana.id}
+    assert writers_of([stored()])[stored().id] == {panel.ana.id}
     assert list(current().writers.all()) == []
     by_another = take_in(panel, jsonl(asks(author="ben@example.org")), revise=True)
     assert errors(by_another) == [(1, "author")]
@@ -282,7 +283,7 @@ def test_without_an_id_a_criterion_is_its_content_and_its_author(panel: Panel, c
 
 def test_a_criterion_without_an_author_has_no_writer(panel: Panel, conversation: Conversation) -> None:
     assert take_in(panel, jsonl(asks(author=None)), by=panel.adam).created == 1
-    assert stored().writer_ids() == set()
+    assert writers_of([stored()])[stored().id] == set()
     assert current().created_by == panel.adam
     assert FileImport.objects.get().imported_by == panel.adam
 

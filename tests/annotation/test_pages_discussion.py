@@ -9,6 +9,7 @@ from annotation.discussing import add_comment
 from annotation.drafting import withdraw_criterion
 from annotation.models import Comment, Conversation, Criterion, Policy, Round, Vote, VoteRequest
 from annotation.rounds import close_round, open_round
+from annotation.writers import writers_of
 from tests.annotation.browsing import Browser, text_of
 from tests.factories import Panel, make_conversation, make_panel, make_voting, vote
 
@@ -135,8 +136,8 @@ def test_an_accepted_objection_begins_with_the_text_in_place(
     disputed.refresh_from_db()
     assert disputed.current_revision is not None
     assert disputed.current_revision.answers_vote == objection()
-    assert panel.chloe.id in disputed.writer_ids()
-    assert panel.ben.id not in disputed.writer_ids()
+    assert panel.chloe.id in writers_of([disputed])[disputed.id]
+    assert panel.ben.id not in writers_of([disputed])[disputed.id]
     page = text_of(browser.desk(conversation))
     assert "It comes to a vote again in the next round." in page
     history = text_of(browser.get("criterion_history", slug=panel.study.slug, criterion_id=disputed.id))

@@ -7,6 +7,7 @@ import pytest
 from annotation.assigning import assign_reviewer
 from annotation.drafting import finish_drafting, revise_criterion
 from annotation.models import Conversation, Criterion, Policy, UnsentText
+from annotation.writers import writers_of
 from tests.annotation.browsing import Browser, text_of
 from tests.factories import Panel, draft, make_conversation, make_panel
 
@@ -127,7 +128,7 @@ def test_together_means_that_all_see_and_mend_all_drafts(panel: Panel, conversat
     answer = browser.about(criterion, "revise", against=criterion.current_revision_id, **FACTS)
     assert answer.status_code == 303
     criterion.refresh_from_db()
-    assert panel.ben.id in criterion.writer_ids()
+    assert panel.ben.id in writers_of([criterion])[criterion.id]
 
 
 @pytest.mark.parametrize("htmx", [True, False])

@@ -24,6 +24,7 @@ from annotation.joining import leave_study
 from annotation.models import Criterion, Revision, Round, RoundOutcome, User, Vote
 from annotation.states import count_states, with_criterion_state
 from annotation.voting import Ballot, NotEligible, RoundIsRevealedAlready, WritersDoNotVote, cast_vote
+from annotation.writers import writers_of
 from tests.factories import Panel, draft, join, make_conversation, make_panel, make_voting, vote
 
 pytestmark = pytest.mark.django_db
@@ -390,7 +391,11 @@ def test_whose_better_wording_is_taken_over_becomes_a_writer_of_it(panel: Panel)
     for reviewer in panel.reviewers[1:]:
         vote(criterion=criterion, reviewer=reviewer)
     revise(criterion, panel.chloe, better)
-    assert Criterion.objects.get(pk=criterion.pk).writer_ids() == {panel.ana.id, panel.ben.id, panel.chloe.id}
+    assert writers_of([Criterion.objects.get(pk=criterion.pk)])[criterion.id] == {
+        panel.ana.id,
+        panel.ben.id,
+        panel.chloe.id,
+    }
     rounds.open_round(conversation=conversation, by=panel.adam)
     with pytest.raises(WritersDoNotVote):
         vote(criterion=criterion, reviewer=panel.ben)
