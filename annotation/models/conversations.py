@@ -94,6 +94,9 @@ class Conversation(Identified):
     created_at = models.DateTimeField(auto_now_add=True)
     drafting_closes_at = models.DateTimeField(null=True, blank=True)
     drafting_closed_at = models.DateTimeField(null=True, blank=True)
+    discussion_closes_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the discussion ends of itself and the next round opens."
+    )
     undone_at = models.DateTimeField(null=True, blank=True)
 
     objects = ConversationQuerySet.as_manager()
