@@ -164,3 +164,10 @@ def test_the_command_registers_and_says_what_stands() -> None:
         run("register_grader", "s", "x", "--base-url", "http://127.0.0.1/v1", "--model", "m", "--parameter", "x").code
         == 2
     )
+
+
+def test_the_local_model_gets_its_bounds_also_by_command() -> None:
+    """Without them it never ends: it says one sentence again and again until its context is full."""
+    make_study(slug="s")
+    facts = done("register_grader", "s", "small", "--base-url", "http://127.0.0.1:8391/v1", "--model", "SmolLM2")
+    assert facts["parameters"] == dict(graders.LOCAL_PARAMETERS)

@@ -7,7 +7,7 @@ from typing import Any
 
 from annotation.command_line import add_study, find_actor, find_study
 from consilium.commands import ConsiliumCommand, WrongUse
-from grading.graders import DEFAULT_PARAMETERS, register_grader
+from grading.graders import register_grader
 from grading.models import Grader
 
 
@@ -75,9 +75,10 @@ class Command(ConsiliumCommand):
         return f"The grader “{report['grader']}” {done}: {report['model']} at {report['base_url']}."
 
 
-def _read_parameters(words: list[str]) -> dict[str, Any]:
+def _read_parameters(words: list[str]) -> dict[str, Any] | None:
+    """What was given; None where nothing was: the defaults of that grader."""
     if not words:
-        return dict(DEFAULT_PARAMETERS)
+        return None
     found: dict[str, Any] = {}
     for word in words:
         name, is_given, value = word.partition("=")
