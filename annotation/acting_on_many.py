@@ -1,29 +1,30 @@
 """Closing drafting, opening and closing rounds of many conversations at once: what would be done, and doing it.
 
-Each conversation is acted on by the same act as alone; one that refuses (nothing to close, nothing to vote on) is
-passed over and named, the others are done. All of it is one transaction.
+A conversation on which an act finds nothing to do is passed over and named, the others are done. All of it is one
+transaction.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from typing import Protocol
 from uuid import UUID
 
-from django.db import transaction
-
-from annotation.locks import share_study
 from annotation.models import Conversation, Round, Study, User
-from annotation.rounds import close_drafting, close_round, due_for_next_round, open_round
+from annotation.round_acts import (
+    Refused,
+    close_drafting_of_each,
+    close_round_of_each,
+    open_round_of_each,
+    reopen_drafting_of_each,
+)
+from annotation.rounds import due_for_next_round
 from annotation.states import ConversationState
-from consilium.errors import RuleViolation
 
 
-class DraftingIsClosed(RuleViolation):
-    """Drafting is closed already for this conversation."""
+class ActOnEach(Protocol):
+    """Acts on each of the conversations; answers for which it could not, and why."""
 
-
-def _close_drafting(*, conversation: Conversation, by: User | None) -> None:
-    if not close_drafting(conversation=conversation, by=by):
-        raise DraftingIsClosed
+    def __call__(self, *, study: Study, conversations: Collection[UUID], by: User | None) -> Refused: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class RoundAct:
     name: str
     words: str
     done: str
-    act: Callable[..., object]
+    act: ActOnEach
     consequence: str
 
 
@@ -44,21 +45,28 @@ ROUND_ACTS = {
             "close-drafting",
             "Close drafting",
             "Drafting is closed",
-            _close_drafting,
+            close_drafting_of_each,
             "Nobody adds a draft any more. Round 1 opens in the same moment, with all criteria that stand.",
+        ),
+        RoundAct(
+            "reopen-drafting",
+            "Open drafting again",
+            "Drafting is open again",
+            reopen_drafting_of_each,
+            "It was closed without a criterion. All reviewers are asked again; the date is taken away.",
         ),
         RoundAct(
             "open-round",
             "Open the next round",
             "The next round is open",
-            open_round,
+            open_round_of_each,
             "What was revised, added or asked for comes to a vote again, blind, and what too few had judged.",
         ),
         RoundAct(
             "close-round",
             "Close the round",
             "The round is closed and revealed",
-            close_round,
+            close_round_of_each,
             "The votes that there are get revealed and decided, for good. Whoever hasn't voted no longer can.",
         ),
     )
@@ -75,19 +83,12 @@ class Done:
 
 def act_on_each(*, study: Study, conversations: Collection[Conversation], act: RoundAct, by: User | None) -> Done:
     """Act on each conversation of the study; none that refuses stops the others."""
-    done = Done()
-    with transaction.atomic():
-        share_study(study.id)
-        for conversation in conversations:
-            conversation.study = study
-            try:
-                with transaction.atomic():
-                    act.act(conversation=conversation, by=by)
-            except RuleViolation as refusal:
-                done.passed_over.append((conversation, refusal.sentence))
-            else:
-                done.acted_on.append(conversation)
-    return done
+    by_id = {this.id: this for this in conversations}
+    refused = act.act(study=study, conversations=list(by_id), by=by)
+    return Done(
+        acted_on=[this for this in by_id.values() if this.id not in refused],
+        passed_over=[(this, refused[this.id].sentence) for this in by_id.values() if this.id in refused],
+    )
 
 
 def would_act_on(*, study: Study, act: RoundAct, conversation_ids: Collection[UUID]) -> set[UUID]:
@@ -95,6 +96,8 @@ def would_act_on(*, study: Study, act: RoundAct, conversation_ids: Collection[UU
     chosen = Conversation.objects.own().filter(study=study, id__in=conversation_ids)
     if act.name == "close-drafting":
         return set(chosen.filter(drafting_closed_at=None).values_list("id", flat=True))
+    if act.name == "reopen-drafting":
+        return set(chosen.exclude(drafting_closed_at=None).filter(rounds=None).values_list("id", flat=True))
     if act.name == "close-round":
         return set(Round.objects.unsettled().filter(conversation__in=chosen).values_list("conversation_id", flat=True))
     voting = Round.objects.unsettled().filter(conversation__in=chosen).values("conversation")
@@ -115,6 +118,8 @@ def acts_for(state: str, *, is_drafting_open: bool, has_round_left: bool, is_uns
         return [ROUND_ACTS["close-round"]]
     if is_drafting_open:
         return [ROUND_ACTS["close-drafting"]]
+    if state == ConversationState.DRAFTING:
+        return [ROUND_ACTS["reopen-drafting"]]
     if has_round_left and is_unsettled:
         return [ROUND_ACTS["open-round"]]
     return []

@@ -6,11 +6,11 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from annotation.assigning import clinicians
+from annotation.assigning import assignable_to, clinicians
+from annotation.languages_and_countries import CountryIsUnreadable, LanguageIsUnreadable, check_country, check_language
 from annotation.models import Conversation, Role, Study, User
-from annotation.states import ConversationState
+from annotation.overseeing import Stage
 
-LANGUAGE_TAG = re.compile(r"[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*")
 MOST_REVIEWERS = 100
 
 
@@ -20,8 +20,10 @@ class TagsField(forms.CharField):
     def clean(self, value: Any) -> list[str]:
         tags = list(dict.fromkeys(tag for tag in re.split(r"[\s,;]+", super().clean(value) or "") if tag))
         for tag in tags:
-            if not LANGUAGE_TAG.fullmatch(tag) or len(tag) > 35:
-                raise ValidationError(f"“{tag}” is no language tag. Write tags such as en, es-MX, zh-Hans.")
+            try:
+                check_language(tag)
+            except LanguageIsUnreadable as refusal:
+                raise ValidationError(refusal.sentence) from refusal
         return tags
 
 
@@ -62,6 +64,15 @@ class MemberForm(forms.Form):
     profession = forms.CharField(label="Profession", max_length=100, required=False)
     speciality = forms.CharField(label="Speciality", max_length=100, required=False)
 
+    def clean_country(self) -> str:
+        code: str = self.cleaned_data["country"].upper()
+        try:
+            if code:
+                check_country(code)
+        except CountryIsUnreadable as refusal:
+            raise ValidationError(refusal.sentence) from refusal
+        return code
+
 
 class AssignForm(forms.Form):
     """How many reviewers each conversation gets."""
@@ -89,11 +100,9 @@ class AssignOneForm(forms.Form):
 
     def __init__(self, *args: Any, conversation: Conversation, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        taken = conversation.assignments.values("reviewer")
-        people = User.objects.filter(pk__in=[person.pk for person in clinicians(conversation.study)])
         field = self.fields["reviewer"]
         assert isinstance(field, forms.ModelChoiceField)
-        field.queryset = people.exclude(pk__in=taken).order_by("name", "email")
+        field.queryset = assignable_to(conversation)
 
     @property
     def has_choices(self) -> bool:
@@ -110,9 +119,7 @@ class ProgressFilter(forms.Form):
         required=False,
         choices=[
             ("", "any"),
-            (ConversationState.DRAFTING.value, "drafting"),
-            (ConversationState.VOTING.value, "voting"),
-            (ConversationState.REVEALED.value, "revealed"),
+            *Stage.choices,
             ("out_of_reach", "out of reach"),
         ],
     )

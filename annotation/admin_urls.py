@@ -1,8 +1,8 @@
-"""Addresses of the admin's pages of a study: progress, members, assignment, policy."""
+"""Addresses of the admin's pages of a study: progress, dates, members, assignment, settings, policy."""
 
 from django.urls import URLPattern, path
 
-from annotation.views import assignment, members, policies, progress
+from annotation.views import assignment, dates, members, policies, progress, settings
 
 ADMIN = "studies/<slug:slug>/admin/"
 CONVERSATION = ADMIN + "conversations/<uuid:conversation_id>/"
@@ -14,7 +14,10 @@ urlpatterns: list[URLPattern] = [
     path(ADMIN + "assign/", assignment.assign, name="study_assign"),
     path(ADMIN + "members/", members.list_members, name="study_members"),
     path(ADMIN + "members/<uuid:membership_id>/leave/", members.let_leave, name="member_leaves"),
+    path(ADMIN + "dates/", dates.edit_dates, name="study_dates"),
+    path(ADMIN + "settings/", settings.edit_settings, name="study_settings"),
     path(ADMIN + "policy/", policies.show_policy, name="study_policy"),
+    path(ADMIN + "policy/change/", policies.edit_policy, name="study_policy_change"),
     path(CONVERSATION, assignment.show_conversation, name="admin_conversation"),
     path(CONVERSATION + "reviewers/", assignment.assign_one, name="assign_one"),
 ]

@@ -12,8 +12,9 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
+from annotation.desk import find_criterion
 from annotation.joining import must_consent
-from annotation.models import Conversation, Membership, Study, User
+from annotation.models import Conversation, Criterion, Membership, Study, User
 from annotation.permissions import find_conversation, find_study, has_role
 from annotation.rounds import settle_if_due
 
@@ -28,10 +29,14 @@ class ByRandomId(CursorPagination):
 
 
 class StudyView(APIView):
-    """A view below /api/v1/studies/<slug>/. ``roles_for`` names the roles that a method needs; none: any member."""
+    """A view below /api/v1/studies/<slug>/. ``roles_for`` names the roles that a method needs; none: any member.
+
+    ``needs_consent``: False for what is read before the consent text is accepted, as on the pages.
+    """
 
     permission_classes = [IsAuthenticated]
     roles_for: ClassVar[dict[str, tuple[str, ...]]] = {}
+    needs_consent: ClassVar[bool] = True
     study: Study
     membership: Membership
     person: User
@@ -44,12 +49,15 @@ class StudyView(APIView):
         roles = self.roles_for.get(request.method or "", ())
         if roles and not has_role(self.membership, *roles):
             raise PermissionDenied("This is for " + " and ".join(f"{role}s" for role in roles) + ".")
-        if must_consent(self.study, request.user):
-            raise PermissionDenied("The study's consent text comes first; accept it on the study's page.")
+        if self.needs_consent and must_consent(self.study, request.user):
+            raise PermissionDenied("The study's consent text comes first: GET and POST the study's consent/.")
         settle_if_due(self.study)
 
     def find_conversation(self, conversation_id: UUID) -> Conversation:
         return find_conversation(self.person, self.study, conversation_id)
+
+    def find_criterion(self, criterion_id: UUID) -> Criterion:
+        return find_criterion(self.person, self.study, criterion_id)
 
     def page(self, rows: "QuerySet[Any]", serializer: "type[BaseSerializer[Any]]", **context: Any) -> Response:
         """One page of rows, each as ``serializer`` says it."""

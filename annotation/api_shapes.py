@@ -1,6 +1,7 @@
 """What the annotation API takes and answers: explicit shapes, in the study's words."""
 
 from typing import Any
+from uuid import UUID
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -39,6 +40,25 @@ class WholeStudyShape(StudyShape):
     def get_progress(self, study: Study) -> dict[str, dict[str, int]] | None:
         progress: dict[str, dict[str, int]] | None = self.context["progress"]
         return progress
+
+
+class ConsentShape(serializers.Serializer[Any]):
+    """The consent text. ``must_accept``: it comes before all else of the study. Without a text nothing must be done."""
+
+    text = serializers.CharField(allow_blank=True, help_text="Markdown.")
+    version = serializers.IntegerField()
+    must_accept = serializers.BooleanField()
+    accepted_at = serializers.DateTimeField(allow_null=True)
+
+
+class ConsentInput(serializers.Serializer[Any]):
+    version = serializers.IntegerField(help_text="The version that was read; another one in between answers 409.")
+
+
+class GuidelinesShape(serializers.ModelSerializer[Study]):
+    class Meta:
+        model = Study
+        fields = ["guidelines", "axes"]
 
 
 class ConversationShape(serializers.ModelSerializer[Conversation]):
@@ -101,6 +121,7 @@ class CriterionShape(serializers.ModelSerializer[Criterion]):
             "is_wanted",
             "is_yours",
             "outcome",
+            "adjudication",
         ]
 
     def get_points(self, criterion: Criterion) -> int | None:
@@ -137,6 +158,19 @@ class RevisionInput(DraftInput):
     against = serializers.UUIDField(help_text="The revision that was seen; another one in between answers 409.")
 
 
+class AcceptInput(serializers.Serializer[Any]):
+    objection = serializers.UUIDField(help_text="The vote that objected, in a revealed round.")
+    against = serializers.UUIDField(help_text="The revision that was seen; another one in between answers 409.")
+    text = serializers.CharField(max_length=32_767, trim_whitespace=False)
+    points = serializers.IntegerField(min_value=-10, max_value=10)
+    axis = serializers.CharField(default="", allow_blank=True)
+    rationale = serializers.CharField(default="", allow_blank=True, trim_whitespace=False)
+
+
+class AdjudicateInput(serializers.Serializer[Any]):
+    reason = serializers.CharField()
+
+
 class VoteInput(serializers.Serializer[Any]):
     criterion = serializers.UUIDField()
     seen = serializers.UUIDField(help_text="The revision that was seen.")
@@ -148,13 +182,18 @@ class VoteInput(serializers.Serializer[Any]):
 
 
 class VoteShape(serializers.ModelSerializer[Vote]):
-    """A vote: one's own while the round is open, everybody's after the reveal, named only where the policy says so."""
+    """A vote: one's own while the round is open, everybody's after the reveal, named only where the policy says so.
+
+    ``is_counted`` is null until the reveal. False: on a wording that was changed, by who wrote it or recused since.
+    """
 
     criterion = serializers.UUIDField(source="wording.criterion_id")
     round = serializers.IntegerField(source="round.number")
     is_yours = serializers.SerializerMethodField()
     reviewer = serializers.SerializerMethodField()
     is_imported = serializers.SerializerMethodField()
+    is_counted = serializers.SerializerMethodField()
+    objection = serializers.SerializerMethodField(help_text="After the reveal: by which an objection is accepted.")
 
     class Meta:
         model = Vote
@@ -170,6 +209,8 @@ class VoteShape(serializers.ModelSerializer[Vote]):
             "is_yours",
             "reviewer",
             "is_imported",
+            "is_counted",
+            "objection",
         ]
 
     def get_is_yours(self, vote: Vote) -> bool:
@@ -180,6 +221,13 @@ class VoteShape(serializers.ModelSerializer[Vote]):
 
     def get_is_imported(self, vote: Vote) -> bool:
         return vote.imported_from_id is not None
+
+    def get_is_counted(self, vote: Vote) -> bool | None:
+        counted: bool | None = self.context["counted"].get(vote.id)
+        return counted
+
+    def get_objection(self, vote: Vote) -> UUID | None:
+        return vote.id if vote.choice == Vote.Choice.OBJECT and vote.round.revealed_at is not None else None
 
 
 class CommentInput(serializers.Serializer[Any]):
@@ -203,20 +251,12 @@ class CommentShape(serializers.ModelSerializer[Comment]):
         return comment.author.email if comment.is_named or self.get_is_yours(comment) else None  # type: ignore[attr-defined]
 
 
-class AssignInput(serializers.Serializer[Any]):
-    reviewers = serializers.IntegerField(min_value=1, allow_null=True, default=None)
+class UploadInput(serializers.Serializer[Any]):
+    file = serializers.FileField(help_text="JSONL, CSV or XLSX, told by its content.")
+    check = serializers.BooleanField(default=False, help_text="Say what the file would do; nothing is written.")
 
 
-class AssignedShape(serializers.Serializer[Any]):
-    assigned = serializers.IntegerField()
-    out_of_reach = serializers.ListField(
-        child=serializers.CharField(), help_text="Ids of conversations as in the file."
-    )
-
-
-class FileInput(serializers.Serializer[Any]):
-    file = serializers.FileField()
-    check = serializers.BooleanField(default=False)
+class FileInput(UploadInput):
     revise = serializers.BooleanField(default=False)
     keep_drafting = serializers.BooleanField(default=False)
     name = serializers.CharField(default="", allow_blank=True)

@@ -1,24 +1,52 @@
 """Addresses of the annotation API, below /api/v1/."""
 
-from django.urls import path
+from django.urls import URLPattern, path
 
-from annotation import api
+from annotation import api, api_admin, api_criteria, api_votes, api_you
 
-CONVERSATION = "studies/<slug:slug>/conversations/<uuid:conversation_id>/"
-CRITERION = "studies/<slug:slug>/criteria/<uuid:criterion_id>/"
+STUDY = "studies/<slug:slug>/"
+CONVERSATION = STUDY + "conversations/<uuid:conversation_id>/"
+CRITERION = STUDY + "criteria/<uuid:criterion_id>/"
+PROGRESS = STUDY + "progress/"
 
-urlpatterns = [
+urlpatterns: list[URLPattern] = [
+    path("you/", api_you.You.as_view(), name="api_you"),
     path("studies/", api.Studies.as_view(), name="api_studies"),
-    path("studies/<slug:slug>/", api.OneStudy.as_view(), name="api_study"),
-    path("studies/<slug:slug>/assignments/", api.Assignments.as_view(), name="api_assignments"),
-    path("studies/<slug:slug>/conversations/", api.Conversations.as_view(), name="api_conversations"),
+    path(STUDY, api.OneStudy.as_view(), name="api_study"),
+    path(STUDY + "consent/", api.Consent.as_view(), name="api_consent"),
+    path(STUDY + "guidelines/", api.Guidelines.as_view(), name="api_guidelines"),
+    path(STUDY + "own/", api.OwnPart.as_view(), name="api_own_part"),
+    path(STUDY + "own/conversations/", api.OwnConversations.as_view(), name="api_own_conversations"),
+    path(STUDY + "conversations/", api.Conversations.as_view(), name="api_conversations"),
     path(CONVERSATION, api.OneConversation.as_view(), name="api_conversation"),
-    path(CONVERSATION + "criteria/", api.Criteria.as_view(), name="api_criteria"),
-    path(CONVERSATION + "votes/", api.Votes.as_view(), name="api_votes"),
-    path(CRITERION, api.OneCriterion.as_view(), name="api_criterion"),
-    path(CRITERION + "comments/", api.Comments.as_view(), name="api_comments"),
-    path(CRITERION + "vote-requests/", api.VoteRequests.as_view(), name="api_vote_requests"),
-    path(CRITERION + "vote/", api.OwnVote.as_view(), name="api_own_vote"),
-    path(CONVERSATION + "reviewer-acts/<slug:act>/", api.ReviewerAct.as_view(), name="api_reviewer_act"),
-    path(CONVERSATION + "admin-acts/<slug:act>/", api.AdminAct.as_view(), name="api_admin_act"),
+    path(CONVERSATION + "criteria/", api_criteria.Criteria.as_view(), name="api_criteria"),
+    path(CONVERSATION + "rounds/", api_votes.Rounds.as_view(), name="api_rounds"),
+    path(CONVERSATION + "desk/", api_votes.OneDesk.as_view(), name="api_desk"),
+    path(CONVERSATION + "votes/", api_votes.Votes.as_view(), name="api_votes"),
+    path(CONVERSATION + "reviewer-acts/<slug:act>/", api_votes.ReviewerAct.as_view(), name="api_reviewer_act"),
+    path(CRITERION, api_criteria.OneCriterion.as_view(), name="api_criterion"),
+    path(CRITERION + "comments/", api_criteria.Comments.as_view(), name="api_comments"),
+    path(CRITERION + "vote-requests/", api_criteria.VoteRequests.as_view(), name="api_vote_requests"),
+    path(CRITERION + "vote/", api_votes.OwnVote.as_view(), name="api_own_vote"),
+    path(
+        CRITERION + "accepted-objections/",
+        api_criteria.AcceptedObjections.as_view(),
+        name="api_accepted_objections",
+    ),
+    path(CRITERION + "adjudication/", api_criteria.Adjudication.as_view(), name="api_adjudication"),
+    path(STUDY + "members/", api_admin.Members.as_view(), name="api_members"),
+    path(STUDY + "members/<uuid:membership_id>/", api_admin.OneMember.as_view(), name="api_member"),
+    path(STUDY + "policy/", api_admin.OnePolicy.as_view(), name="api_policy"),
+    path(PROGRESS, api_admin.StudyProgress.as_view(), name="api_progress"),
+    path(PROGRESS + "conversations/", api_admin.ProgressByConversation.as_view(), name="api_progress_conversations"),
+    path(
+        PROGRESS + "conversations/<uuid:conversation_id>/",
+        api_admin.ProgressOfOne.as_view(),
+        name="api_progress_conversation",
+    ),
+    path(STUDY + "assignments/", api_admin.Assignments.as_view(), name="api_assignments"),
+    path(STUDY + "assignments/preview/", api_admin.AssignmentsPreview.as_view(), name="api_assignments_preview"),
+    path(CONVERSATION + "assignments/", api_admin.AssignOne.as_view(), name="api_assign_one"),
+    path(CONVERSATION + "admin-acts/<slug:act>/", api_admin.AdminAct.as_view(), name="api_admin_act"),
+    path(STUDY + "admin-acts/<slug:act>/", api_admin.AdminActOnMany.as_view(), name="api_act_on_many"),
 ]

@@ -8,14 +8,17 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from annotation.locks import hold_study, lock_conversation, share_study
-from annotation.models import Assignment, Conversation, Criterion, Membership, Role, RoundOutcome, Study, User
-from annotation.rounds import settle
+from annotation.locks import hold_study
+from annotation.models import Assignment, Conversation, Criterion, Membership, Role, Round, Study, User
+from annotation.rounds import enter_conversation, settle, settle_if_due
+from annotation.states import CriterionState, with_criterion_state
 from annotation.writers import writers_of
 from consilium.errors import RuleViolation
 
@@ -26,6 +29,10 @@ class NoSuchAssignment(RuleViolation):
 
 class NotAClinician(RuleViolation):
     """Only clinicians of the study review its conversations."""
+
+
+class CantBeAssigned(RuleViolation):
+    """This person can't be assigned here any more."""
 
 
 @dataclass(slots=True)
@@ -64,15 +71,16 @@ def clinicians(study: Study) -> list[User]:
 def assign_reviewers(
     *, study: Study, reviewers: int | None = None, conversations: Collection[UUID] | None = None
 ) -> Assigned:
-    """Fill each conversation whose round 1 is not revealed up to ``reviewers`` (default: the policy's number)."""
+    """Fill each conversation that has something to decide up to ``reviewers`` (default: the policy's number)."""
     with transaction.atomic():
         hold_study(study.id)
+        settle_if_due(study)
         wanted = reviewers or study.policy.reviewers_per_conversation
         people = clinicians(study)
-        open_ones = Conversation.objects.own().filter(study=study).exclude(rounds__revealed_at__isnull=False)
+        open_ones = undecided(Conversation.objects.own().filter(study=study))
         if conversations is not None:
             open_ones = open_ones.filter(id__in=conversations)
-        todo = list(open_ones.order_by("position", "id"))
+        todo = list(open_ones.defer("messages", "extra").order_by("position", "id"))
         result = _assign(study, todo, people, wanted, Assignment.Origin.ASSIGNED)
         result.out_of_reach = out_of_reach(study)
     return result
@@ -111,6 +119,18 @@ def _assign(
     return Assigned(made=made)
 
 
+OPEN_STATES = (CriterionState.DRAFT, CriterionState.VOTING, CriterionState.DISCUSSION)
+"""States of a criterion that reviewers still have to bring to an end."""
+
+
+def undecided(conversations: "QuerySet[Conversation]") -> "QuerySet[Conversation]":
+    """Those with something to decide: no round was opened yet, or a criterion is not settled."""
+    unsettled = with_criterion_state(Criterion.objects.filter(conversation=OuterRef("pk"))).filter(
+        state__in=OPEN_STATES
+    )
+    return conversations.filter(~Exists(Round.objects.filter(conversation=OuterRef("pk"))) | Exists(unsettled))
+
+
 def out_of_reach(study: Study) -> list[Conversation]:
     """Conversations with something to decide for which fewer than ``min_reviewed`` reviewers could be found.
 
@@ -118,7 +138,7 @@ def out_of_reach(study: Study) -> list[Conversation]:
     """
     people = clinicians(study)
     needed = study.policy.min_reviewed
-    conversations = Conversation.objects.own().filter(study=study).only("external_id", "language")
+    conversations = undecided(Conversation.objects.own().filter(study=study)).only("external_id", "language")
     recused: dict[UUID, set[UUID]] = defaultdict(set)
     assigned: dict[UUID, set[UUID]] = defaultdict(set)
     active = {person.id for person in people}
@@ -130,23 +150,13 @@ def out_of_reach(study: Study) -> list[Conversation]:
         elif recused_at is not None:
             recused[conversation_id].add(reviewer_id)
     criteria: dict[UUID, list[Criterion]] = defaultdict(list)
-    settled = set(
-        RoundOutcome.objects.filter(criterion__study=study, round__revealed_at__isnull=False).values_list(
-            "criterion_id", flat=True
-        )
-    )
-    decided = set()
-    standing = Criterion.objects.own().standing().filter(study=study).select_related("current_revision")
-    for criterion in standing.only("conversation_id", "current_revision__wording_id"):
-        if criterion.id in settled:
-            decided.add(criterion.conversation_id)
-        else:
-            criteria[criterion.conversation_id].append(criterion)
+    standing = with_criterion_state(Criterion.objects.own().standing().filter(study=study))
+    unsettled: Any = standing.filter(state__in=OPEN_STATES).select_related("current_revision")
+    for criterion in unsettled.only("conversation_id", "current_revision__wording_id"):
+        criteria[criterion.conversation_id].append(criterion)
     writers = writers_of(criterion for each in criteria.values() for criterion in each)
     found = []
     for this in conversations:
-        if this.id in decided and not criteria[this.id]:
-            continue
         possible = assigned[this.id] | {
             person.id for person in people if reads(person, this.language) and person.id not in recused[this.id]
         }
@@ -156,13 +166,19 @@ def out_of_reach(study: Study) -> list[Conversation]:
     return found
 
 
+def assignable_to(conversation: Conversation) -> "QuerySet[User]":
+    """The clinicians who can be assigned to a conversation by hand: not who reviews it, nor who recused from it."""
+    taken = conversation.assignments.values("reviewer")
+    people = User.objects.filter(pk__in=[person.pk for person in clinicians(conversation.study)])
+    return people.exclude(pk__in=taken).order_by("name", "email")
+
+
 def assign_reviewer(
     *, conversation: Conversation, reviewer: User, origin: Assignment.Origin = Assignment.Origin.ASSIGNED
 ) -> Assignment:
     """Assign one clinician by hand."""
     with transaction.atomic():
-        share_study(conversation.study_id)
-        conversation = lock_conversation(conversation.id)
+        conversation, _ = enter_conversation(conversation.study_id, conversation.id)
         is_clinician = Membership.objects.filter(
             study_id=conversation.study_id,
             user=reviewer,
@@ -185,19 +201,15 @@ def recuse_from_conversation(*, conversation: Conversation, by: User) -> Assignm
     """
     with transaction.atomic():
         hold_study(conversation.study_id)
-        conversation = lock_conversation(conversation.id)
+        conversation, _ = enter_conversation(conversation.study_id, conversation.id)
         updated = Assignment.objects.filter(conversation=conversation, reviewer=by, recused_at=None).update(
             recused_at=timezone.now()
         )
         if not updated:
             raise NoSuchAssignment
         study = conversation.study
-        is_decided = (
-            conversation.rounds.filter(revealed_at__isnull=False).exists()
-            and not conversation.rounds.filter(revealed_at=None).exists()
-        )
         substitutes: list[Assignment] = []
-        if not is_decided:
+        if undecided(Conversation.objects.filter(pk=conversation.pk)).exists():
             standing = Assignment.objects.active().filter(conversation=conversation).count()
             substitutes = _assign(
                 study, [conversation], clinicians(study), standing + 1, Assignment.Origin.SUBSTITUTE

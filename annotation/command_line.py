@@ -19,10 +19,11 @@ class NoSuchConversation(RuleViolation):
     """The study has no conversation "{id}"."""
 
 
-def add_study(parser: ArgumentParser) -> None:
-    """STUDY and --by, which most commands take."""
+def add_study(parser: ArgumentParser, *, records_who: bool = True) -> None:
+    """STUDY, and --by where it is recorded who acts."""
     parser.add_argument("study", metavar="STUDY", help="The study's short name.")
-    parser.add_argument("--by", metavar="EMAIL", help="Who acts; without it the record says: command line.")
+    if records_who:
+        parser.add_argument("--by", metavar="EMAIL", help="Who acts; without it the record says: command line.")
 
 
 def find_study(slug: str) -> Study:

@@ -90,6 +90,11 @@ class Ballot:
     points: int | None = None
     category: str = ""
 
+    def __post_init__(self) -> None:
+        has_weight = self.points is not None and -10 <= self.points <= 10 and self.points != 0
+        if self.choice == "agree" and not has_weight:
+            raise ValueError("Who agrees gives a weight from -10 to +10, not 0.")
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -217,9 +222,9 @@ class _Facts:
     blocking: tuple[str, ...]
 
 
-def signed(points: int) -> str:
-    """+6 or −8, with a true minus sign."""
-    return f"+{points}" if points > 0 else f"\N{MINUS SIGN}{-points}"
+def signed(points: int | Fraction) -> str:
+    """+6, −8 or +6.5, with a true minus sign."""
+    return f"{float(points):+g}".replace("-", "\N{MINUS SIGN}")
 
 
 def _sentence(result: Result, points: int | None, failing: list[Clause], facts: _Facts) -> str:
@@ -249,5 +254,5 @@ def _why(clause: Clause, facts: _Facts) -> str:
         return "some want it in a good answer and some don't want it"
     return (
         f"{facts.near} of {len(facts.weights)} weights lie within {rule.points_tolerance} "
-        f"of the middle one ({float(facts.middle):+g}), at least {float(rule.min_ratio):.0%} are needed"
+        f"of the middle one ({signed(facts.middle)}), at least {float(rule.min_ratio):.0%} are needed"
     )

@@ -1,25 +1,10 @@
 """The demo study's files and people. The demo's own way in exists only where settings.DEMO is on."""
 
-import json
-from functools import cache
-from typing import Any
-
-from django.conf import settings
-
 from annotation.joining import find_person
 from annotation.models import Role, Study, User
+from consilium.demo_files import FOLDER, demo_slug, read_fixture
 
-FOLDER = settings.BASE_DIR / "fixtures" / "demo"
-
-
-@cache
-def read_fixture(name: str) -> Any:
-    """One of the demo's JSON files."""
-    return json.loads((FOLDER / name).read_text(encoding="utf-8"))
-
-
-def demo_slug() -> str:
-    return str(read_fixture("study.json")["slug"])
+__all__ = ["FOLDER", "demo_people", "demo_slug", "demo_study", "read_fixture"]
 
 
 def demo_study() -> Study | None:

@@ -58,6 +58,8 @@ class Sheet:
     consensus_points: int | None = None
     prefilled: bool = False
     unsent_comment: str = ""
+    accepted: dict[UUID, int] = field(default_factory=dict)
+    """Objections that a revision accepts: vote id -> that revision's number."""
 
     @property
     def id(self) -> UUID:
@@ -315,8 +317,15 @@ def _add_past(desk: Desk) -> None:
         return
     criteria = [sheet.criterion for sheet in desk.sheets]
     tallies = tallies_of(criteria, desk.reader)
+    accepting = Revision.objects.filter(criterion__in=criteria, answers_vote__round__revealed_at__isnull=False)
+    accepted: dict[UUID, dict[UUID, int]] = {}
+    for criterion_id, vote_id, number in accepting.order_by("-number").values_list(
+        "criterion_id", "answers_vote_id", "number"
+    ):
+        accepted.setdefault(criterion_id, {})[vote_id] = number
     for sheet in desk.sheets:
         sheet.tallies = tallies.get(sheet.id, [])
+        sheet.accepted = accepted.get(sheet.id, {})
 
 
 def _add_open_round(desk: Desk, this: Round) -> None:
@@ -369,3 +378,21 @@ def find_criterion(reader: User, study: Study, criterion_id: UUID) -> Criterion:
         if criterion.id in {each.id for each in visible_criteria(reader, conversation)}:
             return criterion
     raise Http404("There is no such criterion, or it isn't yours to see.")
+
+
+def find_revision(criterion: Criterion, revision_id: UUID | None) -> Revision:
+    """A revision of the criterion; Http404 where it has no such one."""
+    found = Revision.objects.filter(criterion=criterion, pk=revision_id).first() if revision_id else None
+    if found is None:
+        raise Http404("This criterion has no such revision.")
+    return found
+
+
+def find_objection(criterion: Criterion, vote_id: UUID) -> Vote:
+    """An objection to the criterion from a revealed round; Http404 else."""
+    vote = Vote.objects.filter(
+        pk=vote_id, wording__criterion=criterion, choice=Vote.Choice.OBJECT, round__revealed_at__isnull=False
+    ).first()
+    if vote is None:
+        raise Http404("There is no such objection, or it isn't yours to see.")
+    return vote

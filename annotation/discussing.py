@@ -6,8 +6,17 @@ An objection ends only by a vote in a later round; who is convinced asks for one
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.drafting import NotAReviewer, is_in_discussion, reviews, revise_criterion
-from annotation.locks import lock_conversation, lock_criterion, lock_open_round, share_study
+from annotation.drafting import (
+    CriterionIsAdjudicated,
+    CriterionIsGone,
+    NotAReviewer,
+    check_has_round_left,
+    goes_on,
+    is_in_discussion,
+    reviews,
+    revise_criterion,
+)
+from annotation.locks import lock_criterion
 from annotation.models import (
     Assignment,
     Comment,
@@ -18,7 +27,7 @@ from annotation.models import (
     Vote,
     VoteRequest,
 )
-from annotation.rounds import RoundsUsedUp, settle
+from annotation.rounds import enter_conversation, settle
 from consilium.errors import RuleViolation
 
 
@@ -44,12 +53,14 @@ class AlreadyInConsensus(RuleViolation):
 
 def _discussing(criterion: Criterion, by: User) -> Conversation:
     """The criterion's conversation, locked and in discussion, with ``by`` one of its reviewers."""
-    share_study(criterion.study_id)
-    conversation = lock_conversation(criterion.conversation_id)
+    conversation, _ = enter_conversation(criterion.study_id, criterion.conversation_id)
     if not reviews(by, conversation):
         raise NotAReviewer("Only reviewers who are assigned to this conversation discuss it.")
     if not is_in_discussion(conversation):
         raise NotInDiscussion
+    criterion = lock_criterion(criterion.id)
+    if criterion.withdrawn_at or criterion.merged_into_id:
+        raise CriterionIsGone
     return conversation
 
 
@@ -66,9 +77,11 @@ def request_vote(*, criterion: Criterion, by: User) -> VoteRequest:
     """Ask for another vote on a criterion in the next round."""
     with transaction.atomic():
         conversation = _discussing(criterion, by)
+        check_has_round_left(conversation)
+        if lock_criterion(criterion.id).adjudicated_at:
+            raise CriterionIsAdjudicated
+        goes_on(conversation, by)
         last = conversation.rounds.latest("number")
-        if last.number >= conversation.study.policy.max_rounds:
-            raise RoundsUsedUp
         request, _ = VoteRequest.objects.get_or_create(criterion=criterion, after_round=last, asked_by=by)
     return request
 
@@ -99,8 +112,7 @@ def accept_objection(
 def end_discussion(*, conversation: Conversation, by: User) -> Assignment:
     """A reviewer has nothing to add; when all have, the next round opens if there is something for it."""
     with transaction.atomic():
-        share_study(conversation.study_id)
-        conversation = lock_conversation(conversation.id)
+        conversation, _ = enter_conversation(conversation.study_id, conversation.id)
         assignment = Assignment.objects.active().filter(conversation=conversation, reviewer=by).first()
         if assignment is None:
             raise NotAReviewer("Only reviewers who are assigned to this conversation discuss it.")
@@ -118,11 +130,12 @@ def adjudicate(*, criterion: Criterion, by: User, reason: str) -> Criterion:
     if not reason.strip():
         raise AdjudicationNeedsAReason
     with transaction.atomic():
-        share_study(criterion.study_id)
-        conversation = lock_conversation(criterion.conversation_id)
-        if lock_open_round(conversation.id) or not is_in_discussion(conversation):
+        conversation, open_round = enter_conversation(criterion.study_id, criterion.conversation_id)
+        if open_round or not is_in_discussion(conversation):
             raise NotInDiscussion
         criterion = lock_criterion(criterion.id)
+        if criterion.withdrawn_at or criterion.merged_into_id:
+            raise CriterionIsGone
         current = criterion.current_revision
         latest = criterion.outcomes.order_by("-round__number", "-policy__version").first()
         if latest and current and latest.wording_id == current.wording_id and latest.points is not None:

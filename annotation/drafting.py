@@ -6,13 +6,14 @@ rationale or of the cited turns keeps the wording and its votes, and makes nobod
 revision that it was made against; a stale one is refused with both texts.
 """
 
+import re
 import secrets
 from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotation.locks import lock_conversation, lock_criterion, lock_open_round, share_study
+from annotation.locks import lock_criterion
 from annotation.models import (
     Assignment,
     Conversation,
@@ -23,7 +24,8 @@ from annotation.models import (
     User,
     Vote,
 )
-from annotation.rounds import settle
+from annotation.round_acts import RoundsUsedUp
+from annotation.rounds import enter_conversation, settle
 from annotation.writers import writers_of
 from consilium.errors import RuleViolation, violated_constraint
 
@@ -62,6 +64,10 @@ class UnknownTurn(RuleViolation):
 
 class CriterionIsGone(RuleViolation):
     """This criterion was withdrawn or merged into another."""
+
+
+class CriterionIsAdjudicated(RuleViolation):
+    """An admin has ended the work on this criterion: it is neither revised nor voted on any more."""
 
 
 class NothingChanged(RuleViolation):
@@ -117,14 +123,16 @@ def draft_criterion(
     anchors = sorted(set(anchors or []))
     check_criterion(conversation, text=text, points=points, axis=axis, anchors=anchors)
     with transaction.atomic():
-        share_study(conversation.study_id)
-        conversation = lock_conversation(conversation.id)
+        conversation, _ = enter_conversation(conversation.study_id, conversation.id)
         if not reviews(writer, conversation):
             raise NotAReviewer
-        if conversation.drafting_closed_at and not is_in_discussion(conversation):
-            raise DraftingIsClosed
         if conversation.external_name:
             raise NotAReviewer
+        if conversation.drafting_closed_at:
+            if not is_in_discussion(conversation):
+                raise DraftingIsClosed
+            check_has_round_left(conversation)
+            goes_on(conversation, writer)
         criterion = Criterion.objects.create(
             study_id=conversation.study_id,
             conversation=conversation,
@@ -146,6 +154,17 @@ def draft_criterion(
 def is_in_discussion(conversation: Conversation) -> bool:
     """Whether the last round was revealed and no other is open."""
     return conversation.rounds.exists() and not conversation.rounds.filter(revealed_at=None).exists()
+
+
+def check_has_round_left(conversation: Conversation) -> None:
+    """Refuse what only another round could decide, where the policy allows none."""
+    if conversation.rounds.count() >= conversation.study.policy.max_rounds:
+        raise RoundsUsedUp
+
+
+def goes_on(conversation: Conversation, by: User) -> None:
+    """Who does more in a discussion takes the own *nothing to add* back: the next round waits for that person again."""
+    Assignment.objects.filter(conversation=conversation, reviewer=by).update(ended_discussion_of=None)
 
 
 def _write(
@@ -182,9 +201,8 @@ def revise_criterion(
     check_criterion(conversation, text=text, points=points, axis=axis, anchors=anchors)
     try:
         with transaction.atomic():
-            share_study(criterion.study_id)
-            conversation = lock_conversation(conversation.id)
-            is_round_open = lock_open_round(conversation.id) is not None
+            conversation, open_round = enter_conversation(criterion.study_id, conversation.id)
+            is_round_open = open_round is not None
             criterion = lock_criterion(criterion.id)
             current = criterion.current_revision
             assert current is not None
@@ -201,6 +219,9 @@ def revise_criterion(
                 anchors,
             ):
                 raise NothingChanged
+            if not is_same_wording and is_in_discussion(conversation):
+                check_has_round_left(conversation)
+                goes_on(conversation, by)
             revision = _write(
                 criterion,
                 by,
@@ -230,18 +251,27 @@ def revise_criterion(
 
 
 def _credit_offered_wording(revision: Revision) -> None:
-    """Who offered this wording with a vote, in a round that is revealed, is a writer of it too."""
+    """Who offered this wording with a vote, in a round that is revealed, is a writer of it too.
+
+    Letter case and punctuation make no other writer: a full stop for an exclamation mark doesn't free its author.
+    """
     offered = Vote.objects.filter(
         wording__criterion_id=revision.criterion_id, round__revealed_at__isnull=False
     ).exclude(better_wording="")
     known = set(revision.writers.values_list("writer_id", flat=True))
-    offering = {vote.reviewer_id for vote in offered if same_wording(vote.better_wording, revision.text)} - known
+    offering = {vote.reviewer_id for vote in offered if _words(vote.better_wording) == _words(revision.text)} - known
     RevisionWriter.objects.bulk_create(RevisionWriter(revision=revision, writer_id=each) for each in sorted(offering))
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
 
 
 def _check_may_revise(criterion: Criterion, conversation: Conversation, by: User, *, is_round_open: bool) -> None:
     if criterion.withdrawn_at or criterion.merged_into_id:
         raise CriterionIsGone
+    if criterion.adjudicated_at:
+        raise CriterionIsAdjudicated
     if not reviews(by, conversation):
         raise NotAReviewer
     is_writer = by.id in writers_of([criterion])[criterion.id]
@@ -252,17 +282,19 @@ def _check_may_revise(criterion: Criterion, conversation: Conversation, by: User
         raise NotYourDraft
 
 
-def withdraw_criterion(*, criterion: Criterion, by: User) -> Criterion:
-    """A writer withdraws a criterion. It stays readable, and goes nowhere."""
+def withdraw_criterion(*, criterion: Criterion, by: User, against: Revision | None = None) -> Criterion:
+    """A writer withdraws a criterion, as it was seen (None: as it stands). It stays readable, and goes nowhere."""
     with transaction.atomic():
-        share_study(criterion.study_id)
-        lock_conversation(criterion.conversation_id)
-        lock_open_round(criterion.conversation_id)
+        enter_conversation(criterion.study_id, criterion.conversation_id)
         criterion = lock_criterion(criterion.id)
         if criterion.withdrawn_at or criterion.merged_into_id:
             raise CriterionIsGone
         if by.id not in writers_of([criterion])[criterion.id]:
             raise NotAWriter("Only a criterion's writers withdraw it.")
+        current = criterion.current_revision
+        assert current is not None
+        if against is not None and current.id != against.id:
+            raise StaleRevision(current=current, text="")
         criterion.withdrawn_at, criterion.withdrawn_by = timezone.now(), by
         criterion.save(update_fields=["withdrawn_at", "withdrawn_by"])
         settle(criterion.study, conversations=[criterion.conversation_id])
@@ -272,8 +304,7 @@ def withdraw_criterion(*, criterion: Criterion, by: User) -> Criterion:
 def finish_drafting(*, conversation: Conversation, by: User) -> Assignment:
     """A reviewer has finished drafting; when all assigned have, drafting closes and round 1 opens."""
     with transaction.atomic():
-        share_study(conversation.study_id)
-        conversation = lock_conversation(conversation.id)
+        conversation, _ = enter_conversation(conversation.study_id, conversation.id)
         assignment = Assignment.objects.active().filter(conversation=conversation, reviewer=by).first()
         if assignment is None:
             raise NotAReviewer
@@ -289,8 +320,7 @@ def finish_drafting(*, conversation: Conversation, by: User) -> Assignment:
 def resume_drafting(*, conversation: Conversation, by: User) -> Assignment:
     """A reviewer takes *finished* back while drafting is still open."""
     with transaction.atomic():
-        share_study(conversation.study_id)
-        conversation = lock_conversation(conversation.id)
+        conversation, _ = enter_conversation(conversation.study_id, conversation.id)
         if conversation.drafting_closed_at:
             raise DraftingIsClosed
         assignment = Assignment.objects.active().filter(conversation=conversation, reviewer=by).first()

@@ -8,9 +8,12 @@ from uuid import UUID
 
 from django import forms
 
+from annotation.admin_forms import TagsField
+from annotation.languages_and_countries import COUNTRIES
 from annotation.models import ObjectionCategory, Revision, Study
 from annotation.weighing import UNWANTED, WANTED, Weight
-from consilium.templatetags.consilium_text import in_words
+from consilium.plain_forms import PlainForm
+from consilium.templatetags.consilium_text import country_name, in_words
 
 LONGEST = 32_767
 
@@ -70,12 +73,21 @@ class CriterionForm(KeptForm):
         required=False,
         choices=[(weight.points, weight.word) for weight in WANTED + UNWANTED],
         widget=forms.RadioSelect,
+        error_messages={"invalid_choice": "Choose one of these weights, or write a number between."},
     )
     points = PointsField(label="Or a number between", required=False)
-    axis = forms.ChoiceField(label="Axis", required=False)
+    axis = forms.ChoiceField(
+        label="Axis",
+        required=False,
+        error_messages={"invalid_choice": "The study has no axis “%(value)s”. Choose one of the list, or none."},
+    )
     rationale = TypedText(label="Why", rows=2, required=False, help_text="For the others on the panel.")
     anchors = forms.TypedMultipleChoiceField(
-        label="Turns it is about", coerce=int, required=False, widget=forms.CheckboxSelectMultiple
+        label="Turns it is about",
+        coerce=int,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"invalid_choice": "There is no turn %(value)s. Choose among those that are here."},
     )
 
     def __init__(self, *args: Any, study: Study, turns: int, **facts: Any) -> None:
@@ -139,7 +151,10 @@ class VoteForm(KeptForm):
     """A weight (which is agreeing), abstaining or recusing, on the revision that was seen."""
 
     seen = forms.UUIDField(widget=forms.HiddenInput)
-    points = PointsField(label="Another number", error_messages={"required": "Agreeing is weighing: choose a weight."})
+    points = PointsField(
+        label="Another number",
+        error_messages={"required": "Agreeing is weighing: choose a weight above, or write a number from −10 to +10."},
+    )
 
 
 class WordingForm(VoteForm):
@@ -147,8 +162,7 @@ class WordingForm(VoteForm):
 
     points = PointsField(
         label="Your weight",
-        error_messages={"required": "Agreeing is weighing: choose a weight."},
-        widget=forms.NumberInput(attrs={"class": "short"}),
+        error_messages={"required": "Agreeing is weighing: choose one of these weights."},
     )
     better_wording = TypedText(
         label="A better wording",
@@ -164,7 +178,7 @@ class ObjectionForm(VoteForm):
         label="It is",
         choices=ObjectionCategory,
         widget=forms.RadioSelect,
-        error_messages={"required": "Choose what is wrong with it."},
+        error_messages=dict.fromkeys(("required", "invalid_choice"), "Choose what is wrong with it."),
     )
     reason = TypedText(
         label="What is wrong, and what would mend it",
@@ -175,3 +189,27 @@ class ObjectionForm(VoteForm):
 class CommentForm(forms.Form):
     criterion_id: UUID
     text = TypedText(label="Your comment", rows=2, error_messages={"required": "A comment says something."})
+
+
+def _countries() -> list[tuple[str, str]]:
+    return [("", "not said"), *sorted(((code, country_name(code)) for code in COUNTRIES), key=lambda each: each[1])]
+
+
+class YouForm(PlainForm):
+    """What a person says of themselves."""
+
+    name = forms.CharField(
+        label="Name",
+        max_length=200,
+        required=False,
+        help_text="As the study's admin sees it, and the others where a study shows names after a reveal.",
+        widget=forms.TextInput(attrs={"autocomplete": "name"}),
+    )
+    languages = TagsField(
+        label="Languages that you read",
+        required=False,
+        help_text="Tags such as en, es-MX, zh-Hans. You get conversations in these; none means all.",
+    )
+    country = forms.ChoiceField(label="Country", choices=_countries, required=False)
+    profession = forms.CharField(label="Profession", max_length=100, required=False)
+    speciality = forms.CharField(label="Speciality", max_length=100, required=False)

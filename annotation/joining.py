@@ -10,9 +10,10 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation.consensus import ALL_CATEGORIES, PRESETS
+from annotation.languages_and_countries import check_country, check_language
 from annotation.locks import hold_study
 from annotation.models import Consent, Membership, Policy, Role, Study, TextClass, User
-from annotation.rounds import settle
+from annotation.rounds import settle, settle_if_due
 from consilium.errors import RuleViolation
 
 
@@ -26,6 +27,14 @@ class SlugIsUnreadable(RuleViolation):
 
 class AddressIsUnreadable(RuleViolation):
     """ "{email}" is not an e-mail address."""
+
+
+class StudyNeedsAName(RuleViolation):
+    """A study has a name, of at most 200 characters."""
+
+
+class TooLong(RuleViolation):
+    """Expected a {what} of at most {longest} characters, found {found}."""
 
 
 class UnknownPreset(RuleViolation):
@@ -42,6 +51,19 @@ class AttestationMissing(RuleViolation):
 
 class NobodyByThisAddress(RuleViolation):
     """Nobody in this study has the address "{email}"."""
+
+
+LONGEST_STUDY_NAME = 200
+LONGEST = {"email": 254, "name": 200, "profession": 100, "speciality": 100}
+"""How many characters each of a person's facts may have."""
+
+
+class NoConsentText(RuleViolation):
+    """This study has no consent text: there is nothing to accept."""
+
+
+class ConsentTextChanged(RuleViolation):
+    """The consent text was changed meanwhile. Read it again before you accept it."""
 
 
 def find_person(email: str) -> User | None:
@@ -66,6 +88,8 @@ def create_study(
         raise SlugIsUnreadable from error
     if len(slug) > 60:
         raise SlugIsUnreadable
+    if not 0 < len(name.strip()) <= LONGEST_STUDY_NAME:
+        raise StudyNeedsAName
     if text_class not in TextClass.values:
         raise IdentifiableTexts
     if text_class == TextClass.DE_IDENTIFIED and not attestation.strip():
@@ -77,7 +101,7 @@ def create_study(
         with transaction.atomic():
             study = Study.objects.create(
                 slug=slug,
-                name=name.strip() or slug,
+                name=name.strip(),
                 text_class=text_class,
                 attestation=attestation,
                 created_by=by,
@@ -117,6 +141,7 @@ def add_member(
     What a known person has declared of themselves stays; only what is still empty is filled in.
     """
     address = email.strip()
+    _check_length("email", address)
     try:
         validate_email(address)
     except ValidationError as error:
@@ -128,6 +153,12 @@ def add_member(
         "profession": profession.strip(),
         "speciality": speciality.strip(),
     }
+    for field in ("name", "profession", "speciality"):
+        _check_length(field, str(declared[field]))
+    for language in declared["languages"]:
+        check_language(language)
+    if declared["country"]:
+        check_country(str(declared["country"]))
     with transaction.atomic():
         hold_study(study.id)
         person = find_person(address)
@@ -152,6 +183,12 @@ def add_member(
     return membership
 
 
+def _check_length(field: str, text: str) -> None:
+    if len(text) > LONGEST[field]:
+        what = "mail address" if field == "email" else field
+        raise TooLong(what=what, longest=LONGEST[field], found=len(text))
+
+
 def leave_study(*, study: Study, person: User) -> Membership:
     """A person leaves: votes in revealed rounds stay, those in open rounds no longer count."""
     with transaction.atomic():
@@ -159,6 +196,7 @@ def leave_study(*, study: Study, person: User) -> Membership:
         membership = Membership.objects.filter(study=study, user=person, left_at=None).first()
         if membership is None:
             raise NobodyByThisAddress(email=person.email)
+        settle_if_due(study)
         membership.left_at = timezone.now()
         membership.save(update_fields=["left_at"])
         settle(study)
@@ -172,8 +210,15 @@ def must_consent(study: Study, person: User) -> bool:
     return not Consent.objects.filter(study=study, user=person, text_version=study.consent_version).exists()
 
 
-def accept_consent(*, study: Study, person: User) -> Consent:
-    """Record that a person accepted the study's consent text, its version and the time."""
+def accept_consent(*, study: Study, person: User, seen: int | None = None) -> Consent:
+    """Record that a person accepted the study's consent text, its version and the time.
+
+    ``seen`` is the version that the person read (None: the present one). Raises NoConsentText, ConsentTextChanged.
+    """
+    if not study.consent_text.strip():
+        raise NoConsentText
+    if seen is not None and seen != study.consent_version:
+        raise ConsentTextChanged
     digest = hashlib.sha256(study.consent_text.encode()).hexdigest()
     consent, _ = Consent.objects.get_or_create(
         study=study, user=person, text_version=study.consent_version, defaults={"text_sha256": digest}

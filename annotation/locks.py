@@ -3,11 +3,13 @@
 Order, always: study, conversation, round, criterion. The locks end with their transaction.
 """
 
+from collections.abc import Collection
 from uuid import UUID
 
 from django.db import connection
 
 from annotation.models import Conversation, Criterion, Round, Study
+from annotation.models.rounds import RoundIsRevealed
 
 
 def _study_key(study_id: UUID) -> int:
@@ -41,9 +43,19 @@ def lock_conversation(conversation_id: UUID) -> Conversation:
     return Conversation.objects.select_for_update(no_key=True).get(pk=conversation_id)
 
 
+def lock_conversations(conversation_ids: Collection[UUID]) -> list[Conversation]:
+    """Many conversations, locked one after another by id: whoever locks many does it in this order."""
+    rows = Conversation.objects.select_for_update(no_key=True).filter(pk__in=conversation_ids)
+    return list(rows.defer("messages", "extra").order_by("id"))
+
+
 def lock_open_round(conversation_id: UUID) -> Round | None:
-    """The conversation's round that is not settled yet, held; None where there is none."""
-    return Round.objects.unsettled().select_for_update(no_key=True).filter(conversation_id=conversation_id).first()
+    """The conversation's round that is not settled yet, held, with ``is_past``: its date has passed by the database's
+    clock. None where there is none.
+    """
+    rounds = Round.objects.unsettled().filter(conversation_id=conversation_id)
+    rounds = rounds.annotate(is_past=RoundIsRevealed("revealed_at", "closes_at"))
+    return rounds.select_for_update(of=("self",), no_key=True).first()
 
 
 def lock_criterion(criterion_id: UUID) -> Criterion:

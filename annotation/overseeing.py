@@ -11,7 +11,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import BooleanField, Case, Count, Exists, OuterRef, Q, QuerySet, Value, When
+from django.db import models
+from django.db.models import BooleanField, Case, Count, Exists, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models.functions import Coalesce
 
 from annotation.models import (
     Assignment,
@@ -23,6 +25,7 @@ from annotation.models import (
     Study,
     User,
     Vote,
+    VoteRequest,
 )
 from annotation.states import ConversationState, CriterionState, with_conversation_state, with_criterion_state
 from annotation.writers import ways_to_be_writer, writers_of
@@ -45,8 +48,56 @@ def _has_votes_left() -> Exists:
     )
 
 
+class Stage(models.TextChoices):
+    """Where a conversation stands, in the words that everybody reads: *revealed* is in discussion, or settled."""
+
+    DRAFTING = "drafting", "drafting"
+    VOTING = "voting", "voting"
+    DISCUSSION = "discussion", "in discussion"
+    SETTLED = "settled", "settled"
+
+
+def with_stage(conversations: "QuerySet[Conversation]") -> "QuerySet[Conversation, Any]":
+    """Conversations with ``state``, ``last_round`` and ``stage``.
+
+    In discussion is what has a round left, and a criterion that is not settled or that somebody wants voted on again.
+    """
+    criteria = with_criterion_state(Criterion.objects.filter(conversation=OuterRef("pk")))
+    asked = VoteRequest.objects.filter(
+        after_round__conversation=OuterRef("pk"), after_round__number=OuterRef("last_round")
+    )
+    max_rounds = Policy.objects.filter(study=OuterRef("study")).order_by("-version").values("max_rounds")[:1]
+    return with_conversation_state(conversations).annotate(
+        stage=Case(
+            When(state=ConversationState.DRAFTING, then=Value(Stage.DRAFTING)),
+            When(state=ConversationState.VOTING, then=Value(Stage.VOTING)),
+            When(last_round__gte=Subquery(max_rounds), then=Value(Stage.SETTLED)),
+            When(Exists(criteria.filter(state=CriterionState.DISCUSSION)), then=Value(Stage.DISCUSSION)),
+            When(Exists(asked), then=Value(Stage.DISCUSSION)),
+            default=Value(Stage.SETTLED),
+            output_field=models.CharField(),
+        )
+    )
+
+
+def count_stages(study: Study) -> dict[str, int]:
+    """How many of the study's conversations stand where. One query."""
+    rows: QuerySet[Any, Any] = with_stage(Conversation.objects.own().filter(study=study))
+    counted = dict(rows.order_by().values_list("stage").annotate(number=Count("pk")))
+    return {stage: counted.get(stage, 0) for stage in Stage.values}
+
+
+def _has_discussion_left() -> Exists:
+    """Over assignments: whether the conversation is in discussion, and the reviewer has not ended it."""
+    discussed = with_stage(Conversation.objects.filter(pk=OuterRef("conversation")))
+    ended = Coalesce(OuterRef("ended_discussion_of"), Value(0))
+    return Exists(discussed.filter(stage=Stage.DISCUSSION, last_round__gt=ended))
+
+
 def with_work_left(assignments: "QuerySet[Assignment]") -> "QuerySet[Assignment, Any]":
-    """Assignments with ``has_drafts_left`` (drafting is open and not finished) and ``has_votes_left``."""
+    """Assignments with what the reviewer has left: ``has_drafts_left`` (drafting is open and not finished),
+    ``has_votes_left`` and ``has_discussion_left``.
+    """
     return assignments.annotate(
         has_drafts_left=Case(
             When(conversation__drafting_closed_at=None, finished_drafting_at=None, then=Value(True)),
@@ -54,6 +105,7 @@ def with_work_left(assignments: "QuerySet[Assignment]") -> "QuerySet[Assignment,
             output_field=BooleanField(),
         ),
         has_votes_left=_has_votes_left(),
+        has_discussion_left=_has_discussion_left(),
     )
 
 
@@ -62,12 +114,13 @@ def with_work_left(assignments: "QuerySet[Assignment]") -> "QuerySet[Assignment,
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A reviewer's part in a study: conversations assigned, those still to draft on and those still to vote on."""
+    """A reviewer's part in a study: conversations assigned, those still to draft on, to vote on and to discuss."""
 
     reviewer: User
     assigned: int
     to_draft: int
     to_vote: int
+    to_discuss: int
 
 
 def shares_of_reviewers(study: Study) -> list[Share]:
@@ -84,13 +137,14 @@ def shares_of_reviewers(study: Study) -> list[Share]:
             assigned=Count("pk"),
             to_draft=Count("pk", filter=Q(has_drafts_left=True)),
             to_vote=Count("pk", filter=Q(has_votes_left=True)),
+            to_discuss=Count("pk", filter=Q(has_discussion_left=True)),
         )
     )
     counts = {row["reviewer"]: row for row in rows}
     people = User.objects.filter(pk__in=counts)
+    columns = ("assigned", "to_draft", "to_vote", "to_discuss")
     return [
-        Share(person, counts[person.id]["assigned"], counts[person.id]["to_draft"], counts[person.id]["to_vote"])
-        for person in sorted(people, key=_by_name)
+        Share(person, *(counts[person.id][column] for column in columns)) for person in sorted(people, key=_by_name)
     ]
 
 
@@ -116,6 +170,7 @@ class Overseen:
 
     conversation: Conversation
     state: str
+    stage: str
     last_round: int
     policy: Policy
     closes_at: datetime | None
@@ -148,15 +203,17 @@ class Overseen:
 
     @property
     def is_in_discussion(self) -> bool:
-        return self.state == ConversationState.REVEALED and self.unsettled > 0
+        return self.stage == Stage.DISCUSSION
 
     @property
     def state_in_words(self) -> str:
         if self.state == ConversationState.VOTING:
             return f"voting, round {self.last_round}"
-        if self.state == ConversationState.DRAFTING:
-            return "drafting" if self.is_drafting_open else "closed without a criterion"
-        return f"in discussion after round {self.last_round}" if self.unsettled else "settled"
+        if self.state == ConversationState.DRAFTING and not self.is_drafting_open:
+            return "drafting, closed without a criterion"
+        if self.stage == Stage.DISCUSSION:
+            return f"in discussion, after round {self.last_round}"
+        return Stage(self.stage).label
 
     @property
     def waits_for(self) -> str:
@@ -168,10 +225,8 @@ class Overseen:
         if self.state == ConversationState.VOTING:
             is_short = self.fewest_eligible is not None and self.fewest_eligible < self.policy.min_reviewed
             return self._people("vote", "Everybody has voted." if not is_short else self._short)
-        if not self.unsettled:
+        if not self.is_in_discussion:
             return f"{self.in_consensus} of {self.standing} criteria in consensus."
-        if self.last_round >= self.policy.max_rounds:
-            return "No round is left."
         return self._people("end the discussion", "Everybody has ended the discussion: nothing new to vote on.")
 
     @property
@@ -193,22 +248,25 @@ class Overseen:
 
 
 def conversations_to_oversee(
-    study: Study, *, state: str = "", words: str = "", reviewer: UUID | None = None
+    study: Study, *, stage: str = "", words: str = "", reviewer: UUID | None = None
 ) -> "QuerySet[Conversation, Any]":
-    """The study's own conversations in the order of the file, with ``state`` and ``last_round``.
+    """The study's own conversations as ``with_stage`` has them: what waits first, then what is settled, each in the
+    order of the file.
 
-    ``state`` narrows to one state, ``words`` to ids that hold them, ``reviewer`` to what waits for that person.
+    ``stage`` narrows to one of them, ``words`` to ids that hold them, ``reviewer`` to what waits for that person.
     """
-    rows: QuerySet[Any, Any] = with_conversation_state(Conversation.objects.own().filter(study=study))
+    rows: QuerySet[Any, Any] = with_stage(Conversation.objects.own().filter(study=study))
     rows = rows.defer("messages", "extra")
-    if state:
-        rows = rows.filter(state=state)
+    if stage:
+        rows = rows.filter(stage=stage)
     if words:
         rows = rows.filter(external_id__icontains=words)
     if reviewer is not None:
         mine = with_work_left(Assignment.objects.active().filter(reviewer=reviewer, conversation=OuterRef("pk")))
-        rows = rows.filter(Exists(mine.filter(Q(has_drafts_left=True) | Q(has_votes_left=True))))
-    return rows.order_by("position", "id")
+        left = Q(has_drafts_left=True) | Q(has_votes_left=True) | Q(has_discussion_left=True)
+        rows = rows.filter(Exists(mine.filter(left)))
+    is_settled = Case(When(stage=Stage.SETTLED, then=Value(1)), default=Value(0))
+    return rows.order_by(is_settled, "position", "id")
 
 
 def oversee(study: Study, rows: Iterable[Any], *, out_of_reach: Collection[UUID] = ()) -> list[Overseen]:
@@ -221,9 +279,10 @@ def oversee(study: Study, rows: Iterable[Any], *, out_of_reach: Collection[UUID]
         row.id: Overseen(
             conversation=row,
             state=row.state,
+            stage=row.stage,
             last_round=row.last_round,
             policy=policy,
-            closes_at=closing.get(row.id) if row.state == ConversationState.VOTING else row.drafting_closes_at,
+            closes_at=_closes_at(row, closing.get(row.id)),
             is_out_of_reach=row.id in out_of_reach,
         )
         for row in found
@@ -232,6 +291,16 @@ def oversee(study: Study, rows: Iterable[Any], *, out_of_reach: Collection[UUID]
     _find_reviewers(overseen)
     _find_fewest_eligible(overseen)
     return list(overseen.values())
+
+
+def _closes_at(row: Any, round_closes_at: datetime | None) -> datetime | None:
+    """The date of what is open in a conversation, where it has one."""
+    dates: dict[str, datetime | None] = {
+        Stage.DRAFTING: row.drafting_closes_at if row.drafting_closed_at is None else None,
+        Stage.VOTING: round_closes_at,
+        Stage.DISCUSSION: row.discussion_closes_at,
+    }
+    return dates.get(row.stage)
 
 
 def _count_criteria(overseen: dict[UUID, Overseen]) -> None:
@@ -251,7 +320,7 @@ def _find_reviewers(overseen: dict[UUID, Overseen]) -> None:
         elif about.state == ConversationState.DRAFTING:
             is_finished = this.finished_drafting_at is not None or not about.is_drafting_open
         else:
-            is_finished = not about.unsettled or (this.ended_discussion_of or 0) >= about.last_round
+            is_finished = not about.is_in_discussion or (this.ended_discussion_of or 0) >= about.last_round
         is_imported = this.origin == Assignment.Origin.IMPORTED
         about.reviewing.append(Reviewing(this.reviewer, is_finished, is_imported))
 

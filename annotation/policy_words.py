@@ -22,6 +22,11 @@ def policy_name(policy: Policy) -> str:
     return PRESET_NAMES.get(policy.preset, "The study's own rule")
 
 
+def policy_title(policy: Policy) -> str:
+    """Its name and its version, as a sentence calls it: "Three agree, version 1"."""
+    return f"{policy_name(policy)}, version {policy.version}"
+
+
 def policy_clauses(policy: Policy) -> list[str]:
     """What a criterion needs to be in consensus, one sentence a clause, in the rule's order."""
     reviewed, agreed, share = policy.min_reviewed, policy.min_agree, f"{float(policy.min_ratio):.0%}"
@@ -56,6 +61,15 @@ def policy_consequences(policy: Policy) -> list[str]:
         if policy.names_shown_after_reveal
         else "After a reveal votes are shown without names.",
     ]
+
+
+def policy_changes(before: Policy, after: Policy) -> list[str]:
+    """What another policy says otherwise, each as "before, then after"."""
+    pairs = [
+        *zip(policy_clauses(before), policy_clauses(after), strict=True),
+        *zip(policy_consequences(before), policy_consequences(after), strict=True),
+    ]
+    return [f"{new} (Until now: {old[0].lower()}{old[1:].rstrip('.')}.)" for old, new in pairs if old != new]
 
 
 def _people(count: int) -> str:

@@ -15,6 +15,7 @@ from django.utils import timezone
 from annotation import consensus
 from annotation.models import (
     Assignment,
+    Conversation,
     Criterion,
     Policy,
     Round,
@@ -50,6 +51,14 @@ class Covered:
     def waits_for(self) -> set[UUID]:
         """Eligible reviewers who have not voted on the current wording."""
         return self.eligible - {vote.reviewer_id for vote in self.votes if vote.wording_id == self.wording_id}
+
+    def voices(self) -> set[UUID]:
+        """Who voted on the current wording. Recusing is no voice: it counts nowhere."""
+        return {
+            vote.reviewer_id
+            for vote in self.votes
+            if vote.wording_id == self.wording_id and vote.choice != Vote.Choice.RECUSE
+        }
 
     def decide(self, rule: consensus.Rule) -> consensus.Decision:
         return consensus.decide(
@@ -130,7 +139,7 @@ def reveal_if_due(study: Study, rounds: list[Round], *, past: Collection[UUID] =
 def reveal(rounds: list[Round], gathered: dict[UUID, list[Covered]], policy: Policy) -> None:
     """Store what the rule finds for each criterion of each round, and set them revealed.
 
-    To be called with the rounds' rows locked. A criterion without a vote in this round keeps the outcome of the last
+    To be called with the rounds' rows locked. A criterion without a voice in this round keeps the outcome of the last
     round in which its wording was voted on, where there is one.
     """
     if not rounds:
@@ -143,13 +152,17 @@ def reveal(rounds: list[Round], gathered: dict[UUID, list[Covered]], policy: Pol
     outcomes = []
     for this in rounds:
         for covered in gathered[this.id]:
-            counted = {vote.reviewer_id for vote in covered.votes if vote.wording_id == covered.wording_id}
-            is_silent = not counted & covered.eligible
+            is_silent = not covered.voices() & covered.eligible
             if is_silent and (covered.criterion.id, covered.wording_id) in decided_before:
                 continue
             outcomes.append(outcome_of(this, covered, policy, rule))
     RoundOutcome.objects.bulk_create(outcomes, batch_size=2000)
-    Round.objects.filter(id__in=[this.id for this in rounds]).update(revealed_at=timezone.now(), policy=policy)
+    now = timezone.now()
+    Round.objects.filter(id__in=[this.id for this in rounds]).update(revealed_at=now, policy=policy)
+    # A date that passed while the round was open says nothing of the discussion that begins now.
+    Conversation.objects.filter(id__in=[this.conversation_id for this in rounds], discussion_closes_at__lte=now).update(
+        discussion_closes_at=None
+    )
 
 
 def outcome_of(this: Round, covered: Covered, policy: Policy, rule: consensus.Rule) -> RoundOutcome:

@@ -1,26 +1,23 @@
-"""What close_drafting, open_round and close_round share: the conversations named, or all, one after another."""
+"""What close_drafting, reopen_drafting, open_round and close_round share: the conversations named, or all."""
 
 from argparse import ArgumentParser
-from collections.abc import Callable
 from typing import Any
 
 from django.db import transaction
 
+from annotation.acting_on_many import ROUND_ACTS
 from annotation.command_line import add_study, find_actor, find_conversations, find_study
-from annotation.locks import share_study
-from annotation.models import Conversation, User
 from consilium.commands import ConsiliumCommand
 from consilium.errors import RuleViolation
 
 
 class RoundCommand(ConsiliumCommand):
-    """Does one act on each conversation, in one transaction. Named ones that refuse stop it; others are passed over."""
+    """Does one act on many conversations, in one transaction. A named one that refuses stops it, others don't."""
 
+    act_name: str
     counted: str
-
-    def act_on(self, conversation: Conversation, by: User | None) -> bool:
-        """Do it; False where there was nothing to do."""
-        raise NotImplementedError
+    nothing_to_do: tuple[type[RuleViolation], ...] = ()
+    """What isn't worth a refusal, also where the conversation was named: it is as wanted already."""
 
     def add_words(self, parser: ArgumentParser) -> None:
         add_study(parser)
@@ -31,28 +28,14 @@ class RoundCommand(ConsiliumCommand):
     def act(self, **options: Any) -> dict[str, Any]:
         study, by = find_study(options["study"]), find_actor(options["by"])
         named: list[str] = options["conversations"]
-        done = 0
         with transaction.atomic():
-            share_study(study.id)
-            for conversation in find_conversations(study, named):
-                done += self._one(self.act_on, conversation, by, is_named=bool(named))
-        return {self.counted: done}
-
-    def _one(
-        self,
-        act: Callable[[Conversation, User | None], bool],
-        conversation: Conversation,
-        by: User | None,
-        *,
-        is_named: bool,
-    ) -> int:
-        try:
-            with transaction.atomic():
-                return int(act(conversation, by))
-        except RuleViolation as refusal:
-            if is_named:
-                raise RuleViolation(f"Conversation {conversation.external_id}: {refusal.sentence}") from refusal
-            return 0
+            chosen = find_conversations(study, named)
+            ids = [this.id for this in chosen]
+            refused = ROUND_ACTS[self.act_name].act(study=study, conversations=ids, by=by)
+            for this in chosen if named else []:
+                if this.id in refused and not isinstance(refused[this.id], self.nothing_to_do):
+                    raise RuleViolation(f"Conversation {this.external_id}: {refused[this.id].sentence}")
+        return {self.counted: len(ids) - len(refused)}
 
     def say(self, report: dict[str, Any]) -> str:
         return f"{report[self.counted]} {self.counted}."

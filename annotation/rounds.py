@@ -5,7 +5,8 @@ is complete, its date passes, or an admin closes it; then it is revealed, for th
 round covers what was revised, added or asked for since.
 
 One function settles what is due, ``settle``: votes, closings, imports, pages and the periodic job all call it. It
-works on many rounds with a fixed number of queries.
+works on many rounds with a fixed number of queries. Every act on a conversation begins with ``enter_conversation``,
+which settles what a date has decided before the act moves anything.
 """
 
 from collections import defaultdict
@@ -13,11 +14,11 @@ from collections.abc import Collection
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, Max, OuterRef, Q
 from django.utils import timezone
 
 from annotation import consensus
-from annotation.locks import lock_conversation, lock_open_round, share_study
+from annotation.locks import lock_conversation, lock_conversations, lock_open_round, share_study
 from annotation.models import (
     Assignment,
     Conversation,
@@ -30,28 +31,8 @@ from annotation.models import (
     VoteRequest,
 )
 from annotation.models.rounds import RoundIsRevealed
-from annotation.revealing import gather, reveal, reveal_if_due
-from consilium.errors import RuleViolation
-
-
-class NothingToVoteOn(RuleViolation):
-    """There is nothing to vote on in another round: nothing was revised, added or asked for."""
-
-
-class RoundStillOpen(RuleViolation):
-    """A round of this conversation is still open."""
-
-
-class NoOpenRound(RuleViolation):
-    """No round of this conversation is open."""
-
-
-class RoundsUsedUp(RuleViolation):
-    """This conversation has had all the rounds that the policy allows."""
-
-
-class DraftingStillOpen(RuleViolation):
-    """Drafting is still open for this conversation."""
+from annotation.revealing import reveal_if_due
+from annotation.states import ConversationState, with_conversation_state
 
 
 def settle(study: Study, *, conversations: Collection[UUID] | None = None) -> list[Round]:
@@ -61,56 +42,88 @@ def settle(study: Study, *, conversations: Collection[UUID] | None = None) -> li
     """
     with transaction.atomic():
         share_study(study.id)
-        _close_due_drafting(study, conversations)
-        revealed = _reveal_due(study, conversations)
-        _open_due(study, conversations)
+        touched = [this.id for this in lock_conversations(_concerned(study, conversations))]
+        _close_due_drafting(study, touched)
+        revealed = _reveal_due(study, touched)
+        _open_due(study, touched)
     return revealed
+
+
+def enter_conversation(study_id: UUID, conversation_id: UUID) -> tuple[Conversation, Round | None]:
+    """The beginning of every act on a conversation: (the conversation, its open round), locked, as they stand now.
+
+    Where a date has passed, what it decides is settled first: nothing that is done after it moves the result. To be
+    called inside the act's transaction.
+    """
+    share_study(study_id)
+    conversation = lock_conversation(conversation_id)
+    this = lock_open_round(conversation_id)
+    if not conversation.external_name and is_past_a_date(conversation, this):
+        settle(conversation.study, conversations=[conversation_id])
+        conversation, this = lock_conversation(conversation_id), lock_open_round(conversation_id)
+    return conversation, this
+
+
+def is_past_a_date(conversation: Conversation, this: Round | None) -> bool:
+    """Whether the date of what is open in a conversation has passed: of drafting, its open round, or the discussion."""
+    if this is not None:
+        return bool(this.is_past)  # type: ignore[attr-defined]
+    is_drafting = conversation.drafting_closed_at is None
+    until = conversation.drafting_closes_at if is_drafting else conversation.discussion_closes_at
+    return until is not None and until <= timezone.now()
+
+
+def _concerned(study: Study, conversations: Collection[UUID] | None) -> Collection[UUID]:
+    """Those of the conversations (None: all of the study's own) in which something could be due."""
+    own = Conversation.objects.own().filter(study=study)
+    if conversations is not None:
+        return list(own.filter(id__in=conversations).values_list("id", flat=True))
+    is_voting = Exists(Round.objects.unsettled().filter(conversation=OuterRef("pk")))
+    is_ending = Exists(Assignment.objects.active().filter(conversation=OuterRef("pk"), ended_discussion_of__gt=0))
+    waiting = Q(drafting_closed_at=None) | is_voting | is_ending | Q(discussion_closes_at__isnull=False)
+    return list(own.filter(waiting).values_list("id", flat=True))
 
 
 def settle_if_due(study: Study) -> None:
     """What a page's first read calls: settles only where a date has passed, which one query tells."""
     now = timezone.now()
-    is_due = (
-        Round.objects.unsettled().filter(conversation__study=study, closes_at__lte=now).exists()
-        or Conversation.objects.own().filter(study=study, drafting_closed_at=None, drafting_closes_at__lte=now).exists()
+    unsettled = Round.objects.unsettled().filter(conversation=OuterRef("pk"))
+    due = Conversation.objects.own().filter(
+        Q(drafting_closed_at=None, drafting_closes_at__lte=now)
+        | Exists(unsettled.filter(closes_at__lte=now))
+        | Q(drafting_closed_at__isnull=False, discussion_closes_at__lte=now) & ~Exists(unsettled),
+        study=study,
     )
-    if is_due:
-        settle(study)
-
-
-def _own(study: Study, conversations: Collection[UUID] | None) -> Q:
-    narrowed = Q(study=study, external_name="", undone_at=None)
-    return narrowed if conversations is None else narrowed & Q(id__in=conversations)
+    ids = list(due.values_list("id", flat=True))
+    if ids:
+        settle(study, conversations=ids)
 
 
 # Drafting
 
 
-def _close_due_drafting(study: Study, conversations: Collection[UUID] | None) -> None:
-    drafting = Conversation.objects.filter(_own(study, conversations), drafting_closed_at=None)
-    due = drafting.filter(drafting_closes_at__lte=timezone.now())
-    active = Assignment.objects.active()
-    finished = drafting.filter(
-        id__in=active.filter(finished_drafting_at__isnull=False).values("conversation_id")
-    ).exclude(id__in=active.filter(finished_drafting_at=None).values("conversation_id"))
-    ids = sorted({*due.values_list("id", flat=True), *finished.values_list("id", flat=True)})
+def _close_due_drafting(study: Study, touched: Collection[UUID]) -> None:
+    drafting = Conversation.objects.filter(id__in=touched, drafting_closed_at=None)
+    active = Assignment.objects.active().filter(conversation=OuterRef("pk"))
+    is_finished = Exists(active.filter(finished_drafting_at__isnull=False)) & ~Exists(
+        active.filter(finished_drafting_at=None)
+    )
+    due = drafting.filter(Q(drafting_closes_at__lte=timezone.now()) | is_finished)
+    ids = list(due.values_list("id", flat=True))
     if ids:
         close_drafting_of(study, ids)
 
 
-def close_drafting_of(study: Study, conversation_ids: Collection[UUID]) -> int:
-    """Close drafting and open round 1 of each, in one moment. Returns how many were still drafting.
+def close_drafting_of(study: Study, conversation_ids: Collection[UUID]) -> set[UUID]:
+    """Close drafting and open round 1 of each, in one moment. Returns those that were still drafting.
 
     To be called inside a transaction that shares or holds the study's lock.
     """
-    locked = list(
-        Conversation.objects.select_for_update(no_key=True)
-        .filter(_own(study, conversation_ids), drafting_closed_at=None)
-        .order_by("id")
-    )
-    Conversation.objects.filter(id__in=[this.id for this in locked]).update(drafting_closed_at=timezone.now())
-    open_first_rounds(study, [this.id for this in locked])
-    return len(locked)
+    own = Conversation.objects.own().filter(study=study, id__in=conversation_ids).values_list("id", flat=True)
+    drafting = {this.id for this in lock_conversations(list(own)) if this.drafting_closed_at is None}
+    Conversation.objects.filter(id__in=drafting).update(drafting_closed_at=timezone.now())
+    open_first_rounds(study, drafting)
+    return drafting
 
 
 def open_first_rounds(study: Study, conversation_ids: Collection[UUID]) -> int:
@@ -144,19 +157,20 @@ def open_first_rounds(study: Study, conversation_ids: Collection[UUID]) -> int:
 
 
 def join_open_rounds(study: Study, criterion_ids: Collection[UUID]) -> int:
-    """Let imported criteria into the round that is open in their conversation. Returns how many joined."""
+    """Let imported criteria into the round that is open in their conversation, and not past its date. Returns how many
+    joined.
+    """
     rows = (
         Criterion.objects.own()
         .standing()
-        .filter(study=study, id__in=criterion_ids, conversation__rounds__revealed_at=None)
-        .exclude(conversation__rounds=None)
+        .filter(
+            study=study,
+            id__in=criterion_ids,
+            conversation__rounds__in=Round.objects.open().filter(conversation__study=study),
+        )
         .values_list("id", "conversation__rounds__id")
     )
-    joining = [
-        RoundCriterion(round_id=round_id, criterion_id=criterion_id)
-        for criterion_id, round_id in rows
-        if round_id is not None
-    ]
+    joining = [RoundCriterion(round_id=round_id, criterion_id=criterion_id) for criterion_id, round_id in rows]
     RoundCriterion.objects.bulk_create(joining, ignore_conflicts=True, batch_size=5000)
     return len(joining)
 
@@ -164,38 +178,17 @@ def join_open_rounds(study: Study, criterion_ids: Collection[UUID]) -> int:
 # The reveal
 
 
-def _reveal_due(study: Study, conversations: Collection[UUID] | None) -> list[Round]:
-    chosen = Conversation.objects.filter(_own(study, conversations)).values("id")
-    rounds = list(
-        Round.objects.unsettled()
-        .filter(conversation__in=chosen)
-        .select_for_update(of=("self",), no_key=True)
-        .annotate(is_past=RoundIsRevealed("revealed_at", "closes_at"))
-        .order_by("id")
-    )
+def lock_rounds(conversation_ids: Collection[UUID]) -> list[Round]:
+    """The open rounds of conversations that are locked, with ``is_past``, by id."""
+    rounds = Round.objects.unsettled().filter(conversation__in=conversation_ids)
+    rounds = rounds.annotate(is_past=RoundIsRevealed("revealed_at", "closes_at"))
+    return list(rounds.select_for_update(of=("self",), no_key=True).order_by("id"))
+
+
+def _reveal_due(study: Study, touched: Collection[UUID]) -> list[Round]:
+    rounds = lock_rounds(touched)
     past = {this.id for this in rounds if this.is_past}  # type: ignore[attr-defined]
     return reveal_if_due(study, rounds, past=past)
-
-
-def close_round(*, conversation: Conversation, by: User | None) -> Round:
-    """An admin closes a conversation's open round: it is revealed with the votes that there are."""
-    with transaction.atomic():
-        share_study(conversation.study_id)
-        this = lock_open_round(conversation.id)
-        if this is None:
-            raise NoOpenRound
-        policy = conversation.study.policy
-        Round.objects.filter(pk=this.pk).update(closed_by=by)
-        reveal([this], gather([this]), policy)
-        this.refresh_from_db()
-    return this
-
-
-def close_drafting(*, conversation: Conversation, by: User | None) -> bool:
-    """An admin closes drafting for a conversation; round 1 opens in the same moment. False: it was closed already."""
-    with transaction.atomic():
-        share_study(conversation.study_id)
-        return bool(close_drafting_of(conversation.study, [conversation.id]))
 
 
 # Later rounds
@@ -248,53 +241,44 @@ def due_for_next_round(conversation_ids: Collection[UUID], *, by_admin: bool) ->
     return due
 
 
-def open_round(*, conversation: Conversation, by: User | None) -> Round:
-    """An admin opens the next round of a conversation, if there is something for it."""
-    with transaction.atomic():
-        share_study(conversation.study_id)
-        conversation = lock_conversation(conversation.id)
-        if conversation.drafting_closed_at is None:
-            raise DraftingStillOpen
-        if lock_open_round(conversation.id):
-            raise RoundStillOpen
-        number = conversation.rounds.count() + 1
-        if number > conversation.study.policy.max_rounds:
-            raise RoundsUsedUp
-        due = due_for_next_round([conversation.id], by_admin=True)[conversation.id]
-        if not due:
-            raise NothingToVoteOn
-        return _open(conversation.id, number, due, by)
-
-
-def _open(conversation_id: UUID, number: int, due: dict[UUID, bool], by: User | None) -> Round:
-    this = Round.objects.create(conversation_id=conversation_id, number=number, opened_by=by)
+def open_rounds(conversation_ids: Collection[UUID], due: dict[UUID, dict[UUID, bool]], by: User | None) -> None:
+    """Open the next round of conversations (locked, none open) with what is due; the discussion's date is spent."""
+    numbers: dict[UUID, int] = dict(
+        Round.objects.filter(conversation__in=conversation_ids)
+        .values_list("conversation")
+        .annotate(last=Max("number"))
+        .order_by()
+    )
+    opened = Round.objects.bulk_create(
+        Round(conversation_id=each, number=numbers.get(each, 0) + 1, opened_by=by) for each in conversation_ids
+    )
     RoundCriterion.objects.bulk_create(
-        RoundCriterion(round=this, criterion_id=criterion_id, is_proposed=is_proposed)
-        for criterion_id, is_proposed in due.items()
+        [
+            RoundCriterion(round=this, criterion_id=criterion_id, is_proposed=is_proposed)
+            for this in opened
+            for criterion_id, is_proposed in due[this.conversation_id].items()
+        ],
+        batch_size=5000,
     )
-    return this
+    Conversation.objects.filter(id__in=conversation_ids).update(discussion_closes_at=None)
 
 
-def _open_due(study: Study, conversations: Collection[UUID] | None) -> None:
-    """Open the next round where every reviewer has ended the discussion of the last one."""
-    ended = (
-        Assignment.objects.active()
-        .filter(ended_discussion_of__isnull=False, conversation__study=study)
-        .values_list("conversation_id", flat=True)
-    )
-    candidates = (
-        Conversation.objects.filter(_own(study, conversations), id__in=ended, drafting_closed_at__isnull=False)
-        .exclude(rounds__revealed_at=None)
+def _open_due(study: Study, touched: Collection[UUID]) -> None:
+    """Open the next round where every reviewer has ended the discussion of the last one, or its date has passed."""
+    discussing = list(
+        with_conversation_state(Conversation.objects.filter(id__in=touched))
+        .filter(state=ConversationState.REVEALED)
         .order_by("id")
+        .values_list("id", "last_round", "discussion_closes_at")
     )
-    for conversation_id in candidates.values_list("id", flat=True):
-        conversation = lock_conversation(conversation_id)
-        number = conversation.rounds.count()
-        is_open = conversation.rounds.filter(revealed_at=None).exists()
-        active = list(Assignment.objects.active().filter(conversation=conversation))
-        is_ended = bool(active) and all((this.ended_discussion_of or 0) >= number for this in active)
-        if is_open or not is_ended or number >= study.policy.max_rounds:
-            continue
-        due = due_for_next_round([conversation_id], by_admin=False)[conversation_id]
-        if due:
-            _open(conversation_id, number + 1, due, None)
+    ended: dict[UUID, list[int]] = defaultdict(list)
+    active = Assignment.objects.active().filter(conversation__in=[each for each, _, _ in discussing])
+    for conversation_id, number in active.values_list("conversation_id", "ended_discussion_of"):
+        ended[conversation_id].append(number or 0)
+    now = timezone.now()
+    past = {each for each, _, until in discussing if until is not None and until <= now}
+    ending = {each for each, last, _ in discussing if each in past or (ended[each] and min(ended[each]) >= last)}
+    has_round_left = {each for each, last, _ in discussing if last < study.policy.max_rounds}
+    due = due_for_next_round(ending & has_round_left, by_admin=False)
+    open_rounds(sorted(each for each, criteria in due.items() if criteria), due, None)
+    Conversation.objects.filter(id__in=past).update(discussion_closes_at=None)

@@ -92,6 +92,30 @@ def vote_in_words(vote: Vote) -> str:
     return "abstained" if vote.choice == Vote.Choice.ABSTAIN else "recused"
 
 
+def is_counted(vote: Vote, outcome: RoundOutcome) -> bool:
+    """Whether a vote of a revealed round counted: on the wording that was decided, by somebody eligible then."""
+    return vote.wording_id == outcome.wording_id and vote.reviewer_id in outcome.eligible
+
+
+def which_counted(votes: Collection[Vote]) -> dict[UUID, bool]:
+    """By id, for each vote of a revealed round, whether it counted. One query.
+
+    Votes come with their wording; those of a round that is not decided yet are left out.
+    """
+    outcomes = {
+        (outcome.round_id, outcome.criterion_id): outcome
+        for outcome in RoundOutcome.objects.filter(
+            round__in={vote.round_id for vote in votes}, criterion__in={vote.wording.criterion_id for vote in votes}
+        )
+    }
+    return {
+        vote.id: outcome is not None and is_counted(vote, outcome)
+        for vote in votes
+        if vote.round.revealed_at is not None
+        for outcome in [outcomes.get((vote.round_id, vote.wording.criterion_id))]
+    }
+
+
 def tallies_of(criteria: Collection[Criterion], reader: User) -> dict[UUID, list[Tally]]:
     """The revealed rounds of each criterion, oldest first. Two queries, however many criteria."""
     latest: dict[tuple[UUID, UUID], RoundOutcome] = {}
@@ -116,6 +140,6 @@ def tallies_of(criteria: Collection[Criterion], reader: User) -> dict[UUID, list
         votes[vote.round_id, vote.wording_id].append(vote)
     tallies: dict[UUID, list[Tally]] = defaultdict(list)
     for (criterion_id, round_id), outcome in latest.items():
-        counted = [vote for vote in votes[round_id, outcome.wording_id] if vote.reviewer_id in outcome.eligible]
+        counted = [vote for vote in votes[round_id, outcome.wording_id] if is_counted(vote, outcome)]
         tallies[criterion_id].append(Tally(outcome, outcome.wording, reader, counted))
     return tallies

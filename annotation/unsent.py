@@ -1,11 +1,13 @@
 """Texts are kept as they are typed, for their writer alone, and purged once they are sent.
 
-They are no part of the study: no vote, no draft criterion, nothing that anybody else or an export can see.
+A form that was refused is kept whole. An act that succeeds calls the ``sent_`` function of its kind, whoever sent it:
+page or API. They are no part of the study: no vote, no draft criterion, nothing that anybody else or an export can see.
 """
 
 from collections.abc import Mapping, Sequence
+from uuid import UUID
 
-from annotation.models import Conversation, UnsentText, User
+from annotation.models import Conversation, Criterion, UnsentText, User, Vote
 from consilium.errors import RuleViolation
 
 LONGEST = 40_000
@@ -35,6 +37,38 @@ def keep_unsent(
 def purge_unsent(*, person: User, conversation: Conversation, place: str) -> None:
     """Forget what was kept for a form: it was sent, or emptied."""
     UnsentText.objects.filter(person=person, conversation=conversation, place=place).delete()
+
+
+DRAFT = "draft"
+"""The place of the form for a new criterion."""
+
+
+def revision_place(criterion_id: UUID, accepts: UUID | None = None) -> str:
+    """The place of the form that revises a criterion; ``accepts`` is the objection that it answers."""
+    return f"accept-{accepts}" if accepts else f"revise-{criterion_id}"
+
+
+def sent_draft(*, writer: User, conversation: Conversation) -> None:
+    """A new criterion was written."""
+    purge_unsent(person=writer, conversation=conversation, place=DRAFT)
+
+
+def sent_revision(*, by: User, criterion: Criterion, accepts: UUID | None = None) -> None:
+    """A criterion was revised."""
+    place = revision_place(criterion.id, accepts)
+    purge_unsent(person=by, conversation=criterion.conversation, place=place)
+
+
+def sent_vote(*, reviewer: User, criterion: Criterion, choice: str, has_wording: bool = False) -> None:
+    """A vote was cast. What was typed into another form than the one that was sent stays kept."""
+    act = "object" if choice == Vote.Choice.OBJECT else "wording" if has_wording else ""
+    if act:
+        purge_unsent(person=reviewer, conversation=criterion.conversation, place=f"{act}-{criterion.id}")
+
+
+def sent_comment(*, author: User, criterion: Criterion) -> None:
+    """A comment was sent."""
+    purge_unsent(person=author, conversation=criterion.conversation, place=f"comment-{criterion.id}")
 
 
 def unsent_texts(person: User, conversation: Conversation) -> dict[str, dict[str, list[str]]]:

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from annotation.views import desk, discussion, drafting, studies, voting
+from annotation.views import desk, discussion, drafting, studies, voting, you
 
 STUDY = "studies/<slug:slug>/"
 CONVERSATION = STUDY + "conversations/<uuid:conversation_id>/"
@@ -10,6 +10,7 @@ CRITERION = STUDY + "criteria/<uuid:criterion_id>/"
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", studies.my_studies, name="my_studies"),
+    path("you/", you.you, name="you"),
     path("demo/", studies.demo_sign_in, name="demo_sign_in"),
     path(STUDY, studies.show_study, name="study"),
     path(STUDY + "consent/", studies.consent, name="study_consent"),

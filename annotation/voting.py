@@ -11,8 +11,7 @@ from django.utils import timezone
 
 from annotation.drafting import StaleRevision, reviews
 from annotation.locks import lock_open_round, share_study
-from annotation.models import Criterion, ObjectionCategory, Revision, Round, RoundCriterion, User, Vote
-from annotation.models.rounds import RoundIsRevealed
+from annotation.models import Criterion, ObjectionCategory, Revision, RoundCriterion, User, Vote
 from annotation.revealing import reveal_if_due
 from annotation.writers import writers_of
 from consilium.errors import RuleViolation, violated_constraint
@@ -76,7 +75,7 @@ def cast_vote(*, criterion: Criterion, seen: Revision, reviewer: User, ballot: B
         with transaction.atomic():
             share_study(study.id)
             this = lock_open_round(criterion.conversation_id)
-            if this is None or Round.objects.filter(RoundIsRevealed("revealed_at", "closes_at"), pk=this.pk).exists():
+            if this is None or this.is_past:  # type: ignore[attr-defined]
                 raise RoundIsRevealedAlready
             criterion = Criterion.objects.select_related("current_revision", "conversation").get(pk=criterion.pk)
             current = criterion.current_revision
@@ -120,7 +119,7 @@ def take_back_vote(*, criterion: Criterion, reviewer: User) -> bool:
     with transaction.atomic():
         share_study(criterion.study_id)
         this = lock_open_round(criterion.conversation_id)
-        if this is None:
+        if this is None or this.is_past:  # type: ignore[attr-defined]
             raise RoundIsRevealedAlready
         assert criterion.current_revision is not None
         deleted, _ = Vote.objects.filter(

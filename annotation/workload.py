@@ -127,6 +127,11 @@ def assigned_to(user: User, studies: Iterable[Study]) -> "QuerySet[Conversation,
                         Round.objects.unsettled().filter(conversation=OuterRef("pk")).values("closes_at")[:1]
                     ),
                 ),
+                When(
+                    Q(unsettled__gt=0) | Q(is_asked=True),
+                    state=ConversationState.REVEALED,
+                    then=F("discussion_closes_at"),
+                ),
                 default=None,
                 output_field=models.DateTimeField(),
             ),

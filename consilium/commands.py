@@ -1,19 +1,24 @@
-"""The manner of every command: ``--json``, ``--by``, exit codes, sentences.
+"""The manner of every command: ``--json``, exit codes, sentences.
 
-With ``--json`` one JSON object goes to standard output and nothing else; messages go to standard error. Exit 0 on
-success, 1 with a sentence on refusal, 2 on wrong use.
+With ``--json`` one JSON object goes to standard output and nothing else, also where a command can't begin; messages go
+to standard error. Exit 0 on success, 1 with a sentence on refusal, 2 on wrong use. A command that records who acts
+takes ``--by``; one that records nobody has no such option.
 """
 
 import json
 import sys
 from argparse import ArgumentParser
-from typing import Any
+from typing import Any, NoReturn
 
 from django.core.exceptions import ImproperlyConfigured
-from django.core.management.base import BaseCommand, CommandParser
-from django.db.utils import OperationalError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db.utils import DataError, OperationalError, ProgrammingError
 
+from consilium.environment import answer_as_json
 from consilium.errors import RuleViolation
+
+NOT_MIGRATED = {"42P01", "42703", "42883"}
+"""PostgreSQL's states for a table, a column or a function that isn't there."""
 
 
 class Refused(RuleViolation):
@@ -28,6 +33,15 @@ class WrongUse(Exception):
     """The command line's words don't fit; exit 2."""
 
 
+class _Parser(CommandParser):
+    """Django's parser, whose sentence about wrong use is answered as JSON too."""
+
+    def error(self, message: str) -> Any:
+        if self.called_from_command_line:
+            answer_as_json(message)
+        super().error(message)
+
+
 class ConsiliumCommand(BaseCommand):
     """A command that answers with a report.
 
@@ -37,6 +51,17 @@ class ConsiliumCommand(BaseCommand):
     """
 
     output_transaction = False
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        parser.__class__ = _Parser  # Django's method makes no other class
+        return parser
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        try:
+            return super().execute(*args, **options)
+        except CommandError as error:  # a system check
+            self._refuse(str(error), error.returncode, as_json=options["json"])
 
     def add_arguments(self, parser: CommandParser) -> None:
         self.add_words(parser)
@@ -62,25 +87,31 @@ class ConsiliumCommand(BaseCommand):
         try:
             report = self.act(**options)
         except RuleViolation as refusal:
-            answer = getattr(refusal, "report", None) or {"error": refusal.sentence}
-            if as_json:
-                self.stdout.write(json.dumps(answer, ensure_ascii=False))
-            self._end(refusal.sentence, 1)
+            self._refuse(refusal.sentence, 1, as_json=as_json, report=getattr(refusal, "report", None))
         except WrongUse as wrong:
-            if as_json:
-                self.stdout.write(json.dumps({"error": str(wrong)}, ensure_ascii=False))
-            self._end(str(wrong), 2)
+            self._refuse(str(wrong), 2, as_json=as_json)
         except OperationalError as error:
-            sentence = f"PostgreSQL can't be reached: {str(error).strip().splitlines()[0]}"
-            if as_json:
-                self.stdout.write(json.dumps({"error": sentence}, ensure_ascii=False))
-            self._end(sentence, 1)
+            self._refuse(f"PostgreSQL can't be reached: {_first_line(error)}", 1, as_json=as_json)
+        except ProgrammingError as error:
+            if getattr(error.__cause__, "sqlstate", None) not in NOT_MIGRATED:
+                raise
+            self._refuse("The database isn't set up for this release. Run: manage.py migrate", 1, as_json=as_json)
+        except DataError as error:
+            sentence = f"A value is too long, or one that the database can't hold: {_first_line(error)}"
+            self._refuse(sentence, 1, as_json=as_json)
         except ImproperlyConfigured as error:
-            self._end(str(error), 1)
+            self._refuse(str(error), 1, as_json=as_json)
         else:
             self.stdout.write(json.dumps(report, ensure_ascii=False) if as_json else self.say(report))
 
-    def _end(self, sentence: str, code: int) -> None:
+    def _refuse(self, sentence: str, code: int, *, as_json: bool, report: dict[str, Any] | None = None) -> NoReturn:
+        """End with a sentence, and with ``--json`` its object: the report where the refusal has one."""
+        if as_json:
+            self.stdout.write(json.dumps(report or {"error": sentence}, ensure_ascii=False))
         self.stderr.write(sentence)
         self.stdout.flush()
         sys.exit(code)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]

@@ -5,9 +5,13 @@ ALLOWED_HOSTS is unset or names this machine only; otherwise it is production, w
 """
 
 import ipaddress
+import json
 import os
+import re
 import secrets
+import sys
 from collections.abc import Mapping
+from email.utils import parseaddr
 from pathlib import Path
 from typing import NoReturn
 from urllib.parse import unquote, urlsplit
@@ -16,11 +20,21 @@ from psycopg.conninfo import conninfo_to_dict
 
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off", ""}
+_ORIGIN = re.compile(r"https?://(?P<host>[^/:@?#\s]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?")
 
 
 def stop(sentence: str) -> NoReturn:
-    """End the start with a sentence on standard error and exit code 1."""
-    raise SystemExit(f"Consilium can't start: {sentence}")
+    """End the start with a sentence on standard error, for ``--json`` also as an object, and exit code 1."""
+    sentence = f"Consilium can't start: {sentence}"
+    answer_as_json(sentence)
+    raise SystemExit(sentence)
+
+
+def answer_as_json(sentence: str) -> None:
+    """Answer a sentence as an object on standard output, where ``--json`` is among the words and no command runs."""
+    if "--json" in sys.argv:
+        sys.stdout.write(json.dumps({"error": sentence}, ensure_ascii=False) + "\n")
+        sys.stdout.flush()
 
 
 def read_flag(name: str, environ: Mapping[str, str] = os.environ) -> bool:
@@ -33,19 +47,79 @@ def read_flag(name: str, environ: Mapping[str, str] = os.environ) -> bool:
     stop(f"{name} is {value!r}; it takes true or false.")
 
 
-def read_whole_number(name: str, default: int, environ: Mapping[str, str] = os.environ) -> int:
-    """A variable that is a whole number, zero or more."""
+def read_whole_number(
+    name: str, default: int, environ: Mapping[str, str] = os.environ, *, least: int = 0, most: int = 1_000_000
+) -> int:
+    """A variable that is a whole number from ``least`` to ``most``."""
     value = environ.get(name, "").strip()
     if not value:
         return default
     if not value.isascii() or not value.isdigit():
         stop(f"{name} is {value!r}; it takes a whole number.")
+    if len(value) > 20 or not least <= int(value) <= most:
+        stop(f"{name} is {value!r}; it takes a whole number from {least:,} to {most:,}.")
     return int(value)
 
 
 def read_list(name: str, environ: Mapping[str, str] = os.environ) -> list[str]:
     """A variable that holds names separated by commas."""
     return [part.strip() for part in environ.get(name, "").split(",") if part.strip()]
+
+
+def read_hosts(name: str, environ: Mapping[str, str] = os.environ, *, patterns: bool = False) -> list[str]:
+    """A variable that holds host names, separated by commas; with ``patterns`` also ``*`` and ``.example.org``."""
+    hosts = read_list(name, environ)
+    for host in hosts:
+        bare = host.removeprefix(".") if patterns else host
+        if not (_is_host(bare) or (patterns and host == "*")):
+            stop(f"{name} names {host!r}; it takes host names such as study.example.org, without scheme, port or path.")
+    return hosts
+
+
+def read_origins(name: str, environ: Mapping[str, str] = os.environ) -> list[str]:
+    """A variable that holds origins (scheme, host and perhaps a port), separated by commas."""
+    origins = read_list(name, environ)
+    for origin in origins:
+        match = _ORIGIN.fullmatch(origin)
+        if not match or not _is_host(match["host"].removeprefix("*.")):
+            stop(f"{name} names {origin!r}; it takes origins such as https://study.example.org.")
+    return origins
+
+
+def read_variable_names(name: str, environ: Mapping[str, str] = os.environ) -> list[str]:
+    """A variable that holds names of other variables, separated by commas."""
+    names = read_list(name, environ)
+    for each in names:
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", each):
+            stop(f"{name} names {each!r}; it takes names of environment variables such as JUDGE_KEY.")
+    return names
+
+
+def read_sender(name: str, default: str, environ: Mapping[str, str] = os.environ) -> str:
+    """A variable that holds whom mail is from: an address, or a name with an address."""
+    value = environ.get(name, "").strip() or default
+    _, address = parseaddr(value)
+    if not re.fullmatch(r"[^@\s]+@[^@\s]+", address) or "\n" in value:
+        stop(f"{name} is {value!r}; it takes an address such as Consilium <study@example.org>.")
+    return value
+
+
+def read_folder(name: str, default: Path, environ: Mapping[str, str] = os.environ) -> Path:
+    """A variable that holds a folder, which need not be there yet."""
+    value = environ.get(name, "").strip()
+    folder = Path(value) if value else default
+    there = next((path for path in (folder, *folder.absolute().parents) if path.exists()), folder)
+    if not there.is_dir():
+        stop(f"{name} is {str(folder)!r}; it takes a folder, and {there} is a file.")
+    return folder
+
+
+def _is_host(text: str) -> bool:
+    """Whether a text is a host name, or an IP address (of the sixth version in brackets or not)."""
+    try:
+        return bool(ipaddress.ip_address(text.removeprefix("[").removesuffix("]")))
+    except ValueError:
+        return len(text) <= 253 and re.fullmatch(r"[\w-]{1,63}(?:\.[\w-]{1,63})*\.?", text) is not None
 
 
 def is_this_machine(host: str) -> bool:
@@ -75,6 +149,9 @@ def read_database_url(url: str) -> dict[str, object]:
     name = parts.pop("dbname", None)
     if not name:
         stop("DATABASE_URL names no database: postgresql://user:password@host:5432/NAME")
+    port = str(parts.get("port") or "")
+    if any(each and not (each.isascii() and each.isdigit() and 0 < int(each) < 65_536) for each in port.split(",")):
+        stop(f"DATABASE_URL has the port {port!r}; a port is a whole number from 1 to 65,535.")
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": str(name),

@@ -11,8 +11,12 @@ from consilium.environment import (
     read_database_url,
     read_email_url,
     read_flag,
-    read_list,
+    read_folder,
+    read_hosts,
+    read_origins,
     read_secret_key,
+    read_sender,
+    read_variable_names,
     read_whole_number,
     stop,
 )
@@ -20,10 +24,10 @@ from consilium.environment import (
 django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-VAR = Path(os.environ.get("CONSILIUM_VAR") or BASE_DIR / "var")
+VAR = read_folder("CONSILIUM_VAR", BASE_DIR / "var")
 
 DEBUG = read_flag("DEBUG")
-ALLOWED_HOSTS = read_list("ALLOWED_HOSTS")
+ALLOWED_HOSTS = read_hosts("ALLOWED_HOSTS", patterns=True)
 IS_LOCAL = all(is_this_machine(host) for host in ALLOWED_HOSTS)
 if not ALLOWED_HOSTS:
     ALLOWED_HOSTS = ["localhost", ".localhost", "127.0.0.1", "[::1]"]
@@ -47,7 +51,7 @@ DATABASES: dict[str, dict[str, Any]] = {
     or {"ENGINE": "django.db.backends.postgresql", "NAME": "", "OPTIONS": {}}  # told by consilium.checks
 }
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # a restarted PostgreSQL costs no page
-_pool = read_whole_number("DATABASE_POOL", 0)
+_pool = read_whole_number("DATABASE_POOL", 0, most=10_000)
 if _pool:
     DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": _pool, "timeout": 20}
 else:
@@ -156,28 +160,29 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "consilium.pages.answer_csrf_failure"
-CSRF_TRUSTED_ORIGINS = read_list("CSRF_TRUSTED_ORIGINS")
+CSRF_TRUSTED_ORIGINS = read_origins("CSRF_TRUSTED_ORIGINS")
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
+_behind_proxy = read_flag("BEHIND_PROXY")
 if not IS_LOCAL:
-    SECURE_SSL_REDIRECT = not read_flag("BEHIND_PROXY")
+    SECURE_SSL_REDIRECT = not _behind_proxy
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
     SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365
-    if read_flag("BEHIND_PROXY"):
+    if _behind_proxy:
         SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 _mail = read_email_url(os.environ.get("EMAIL_URL", "").strip())
 globals().update(_mail)
-DEFAULT_FROM_EMAIL = os.environ.get("DEFAULT_FROM_EMAIL") or "Consilium <consilium@localhost>"
+DEFAULT_FROM_EMAIL = read_sender("DEFAULT_FROM_EMAIL", "Consilium <consilium@localhost>")
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 
-GRADER_KEY_VARIABLES = read_list("GRADER_KEY_VARIABLES")
+GRADER_KEY_VARIABLES = read_variable_names("GRADER_KEY_VARIABLES")
 """Names of environment variables whose value a page may use as an endpoint's key; no other name is accepted."""
-GRADER_HTTP_HOSTS = [host.lower() for host in read_list("GRADER_HTTP_HOSTS")]
+GRADER_HTTP_HOSTS = [host.lower().strip("[]") for host in read_hosts("GRADER_HTTP_HOSTS")]
 """Hosts other than this machine whose endpoints may be reached by plain http."""
-GRADER_CALL_SECONDS = read_whole_number("GRADER_CALL_SECONDS", 300) or 300
+GRADER_CALL_SECONDS = read_whole_number("GRADER_CALL_SECONDS", 300, least=1)
 """How long a call to an endpoint may take in all before it counts as unanswered."""
 
 REST_FRAMEWORK = {
@@ -203,6 +208,16 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
+    # Fields of one name and several lists of choices.
+    "ENUM_NAME_OVERRIDES": {
+        "GradeVerdict": "grading.models.Grade.Verdict",
+        "ReviewerVerdict": "grading.models.ReviewerVerdict.Verdict",
+        "RespondentKind": "grading.models.Respondent.Kind",
+        "VersionKind": "rubrics.models.RubricVersion.Kind",
+        "FileImportKind": "annotation.models.FileImport.Kind",
+        "ConversationState": "annotation.states.ConversationState",
+        "CriterionState": "annotation.states.CriterionState",
+    },
 }
 
 PROCRASTINATE_ON_APP_READY = "grading.queueing.set_up"

@@ -1,20 +1,30 @@
 """Addresses of the grading API, below /api/v1/."""
 
-from django.urls import path, re_path
+from django.urls import URLPattern, path, re_path
 
-from grading import api
+from grading import api, api_judging, api_reports
 
 STUDY = "studies/<slug:slug>/"
 RUN = STUDY + "runs/<uuid:run_id>/"
+JUDGING = STUDY + "judging/"
 
-urlpatterns = [
+urlpatterns: list[URLPattern] = [
     path(STUDY + "responses/", api.Responses.as_view(), name="api_responses"),
+    path(STUDY + "responses/import/", api.ResponsesImport.as_view(), name="api_responses_import"),
+    path(STUDY + "respondents/", api.Respondents.as_view(), name="api_respondents"),
     path(STUDY + "graders/", api.Graders.as_view(), name="api_graders"),
     path(STUDY + "runs/", api.Runs.as_view(), name="api_runs"),
     path(RUN, api.OneRun.as_view(), name="api_run"),
-    path(RUN + "scores/", api.Scores.as_view(), name="api_scores"),
-    path(RUN + "agreement/", api.Agreement.as_view(), name="api_agreement"),
-    path(STUDY + "verdicts/", api.Verdicts.as_view(), name="api_verdicts"),
+    path(RUN + "open-grades/", api_reports.OpenGrades.as_view(), name="api_open_grades"),
+    path(RUN + "scores/", api_reports.Scores.as_view(), name="api_scores"),
+    path(RUN + "agreement/", api_reports.Agreement.as_view(), name="api_agreement"),
+    path(RUN + "agreement/chart/", api_reports.AgreementChart.as_view(), name="api_agreement_chart"),
+    path(RUN + "pairs/", api_reports.Pairs.as_view(), name="api_pairs"),
+    path(STUDY + "verdicts/", api_judging.Verdicts.as_view(), name="api_verdicts"),
+    path(STUDY + "verdicts/import/", api_judging.VerdictsImport.as_view(), name="api_verdicts_import"),
+    path(JUDGING, api_judging.Judging.as_view(), name="api_judging"),
+    path(JUDGING + "<str:address>/", api_judging.ToJudgeList.as_view(), name="api_to_judge"),
+    path(JUDGING + "<str:address>/<uuid:response_id>/", api_judging.OneToJudge.as_view(), name="api_one_to_judge"),
     re_path(
         r"^studies/(?P<slug>[-\w]+)/runs/(?P<run_id>[0-9a-f-]{36})/(?P<act>pause|resume|cancel)/$",
         api.RunAct.as_view(),

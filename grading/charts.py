@@ -1,5 +1,11 @@
-"""The charts of reports, as SVG: ink on paper, the accent for the one thing meant, direct labels, no legends."""
+"""The charts of reports, as SVG: ink on paper, the accent for the one thing meant, direct labels, no legends.
 
+A picture can't see the page around it, so each is drawn for both colour schemes, with the stylesheet's own colours, and
+for a narrow screen too: there it stands at its real size, so that its words are as large as the page's.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 import altair
@@ -7,56 +13,103 @@ import vl_convert
 
 from grading.agreement import AgreementReport
 
-INK, QUIET, ACCENT = "#1d282c", "#586469", "#0b6560"
 FONT = "Noto Sans, system-ui, sans-serif"
+ROOM = 0.3
+"""A label nearer to an edge than this share of the width runs inwards from its mark."""
 
 
-def kappa_by_clinician(report: AgreementReport) -> bytes:
-    """SVG: for each clinician the grader's kappa with them (a filled dot) and their own with the others (a ring).
+@dataclass(frozen=True, slots=True)
+class Colours:
+    """Of the stylesheet's tokens: sheet, ink, quiet, accent, line."""
 
-    Clinicians with neither value are left out; the table beside the chart says why.
-    """
+    sheet: str
+    ink: str
+    quiet: str
+    accent: str
+    line: str
+
+
+class Scheme(StrEnum):
+    LIGHT = "light"
+    DARK = "dark"
+
+
+COLOURS = {
+    Scheme.LIGHT: Colours(sheet="#ffffff", ink="#1d282c", quiet="#556165", accent="#0b6560", line="#ddd6c9"),
+    Scheme.DARK: Colours(sheet="#1b2225", ink="#e9e6df", quiet="#a6b0b3", accent="#6cc9bf", line="#333d41"),
+}
+WIDTHS = {"wide": 640, "narrow": 340}
+"""Pixels of the whole picture."""
+
+
+def kappa_points(report: AgreementReport) -> list[dict[str, Any]]:
+    """The marks of the chart. Left out are undefined values and those of too few pairs; the table says why."""
     rows: list[dict[str, Any]] = []
-    for name, figures in report.by_clinician.items():
-        others = report.among_clinicians.get(name)
-        pairs = [("the grader", figures), ("the other clinicians", others)]
-        for who, figure in pairs:
-            if figure is not None and (value := figure.coefficients["kappa"].value) is not None:
-                rows.append({"clinician": name.split("@")[0], "with": who, "kappa": round(value, 6)})
+    for email, figures in report.by_clinician.items():
+        for who, of in (("the grader", figures), ("the other clinicians", report.among_clinicians[email])):
+            if (value := of.shown("kappa")) is not None:
+                rows.append({"clinician": report.names[email], "with": who, "kappa": round(value, 6)})
+    return rows
+
+
+def kappa_by_clinician(report: AgreementReport, *, scheme: Scheme = Scheme.LIGHT, width: str = "wide") -> bytes:
+    """SVG: for each clinician the grader's kappa with them (a filled dot) and their own with the others (a ring)."""
+    rows, colours, is_narrow = kappa_points(report), COLOURS[scheme], width == "narrow"
+    low = min([0.0, *(row["kappa"] for row in rows)]) - 0.05
+    size = 11 if is_narrow else 13
     base = altair.Chart(altair.InlineData(values=rows)).encode(
         x=altair.X(
             "kappa:Q",
             title="Cohen's kappa with this clinician",
-            scale=altair.Scale(domain=[min([0.0, *(row["kappa"] for row in rows)]) - 0.05, 1], nice=True),
+            scale=altair.Scale(domain=[low, 1], nice=True),
+            axis=altair.Axis(tickCount=4 if is_narrow else 8),
         ),
-        y=altair.Y("clinician:N", title=None),
+        y=altair.Y("clinician:N", title=None, sort=None),
     )
-    grader = base.transform_filter("datum.with == 'the grader'").mark_circle(size=140, color=ACCENT, opacity=1)
     others = base.transform_filter("datum.with == 'the other clinicians'").mark_point(
-        size=120, color=INK, strokeWidth=2, filled=False
+        size=120, color=colours.ink, strokeWidth=2, filled=False
     )
-    first = (
-        base.transform_filter("datum.with == 'the grader'")
-        .transform_window(rank="row_number()", sort=[altair.SortField("clinician")])
-        .transform_filter("datum.rank == 1")
-    )
-    label = first.mark_text(align="left", dx=12, color=ACCENT, fontWeight="bold").encode(
-        text=altair.value("the grader")
-    )
-    ring = (
-        base.transform_filter("datum.with == 'the other clinicians'")
-        .transform_window(rank="row_number()", sort=[altair.SortField("clinician")])
-        .transform_filter("datum.rank == 1")
-        .mark_text(align="right", dx=-12, color=INK)
-        .encode(text=altair.value("the other clinicians"))
-    )
+    grader = base.transform_filter("datum.with == 'the grader'").mark_circle(size=130, color=colours.accent, opacity=1)
+    # The first of each kind carries its name: the one above its mark, the other below, so that they never meet.
+    labels = [
+        _label(base, row, dy=dy, colour=colour, low=low, size=size)
+        for who, dy, colour in (("the grader", -15, colours.accent), ("the other clinicians", 17, colours.ink))
+        for row in [next((row for row in rows if row["with"] == who), None)]
+        if row is not None
+    ]
     chart = (
-        altair.layer(others, grader, label, ring)
-        .properties(width=520, height=altair.Step(46), background="white", padding=12)
+        altair.layer(others, grader, *labels)
+        .properties(
+            width=WIDTHS["narrow" if is_narrow else "wide"],
+            height=altair.Step(52),
+            autosize=altair.AutoSizeParams(type="fit-x", contains="padding"),
+            background=colours.sheet,
+            padding=12,
+        )
+        .configure(font=FONT)  # first: it would replace what the others set
         .configure_view(stroke=None)
         .configure_axis(
-            labelColor=INK, titleColor=QUIET, gridColor="#e8e3d8", domain=False, ticks=False, labelFontSize=13
+            labelColor=colours.ink,
+            titleColor=colours.quiet,
+            titleFontWeight="normal",
+            gridColor=colours.line,
+            domain=False,
+            ticks=False,
+            labelFontSize=size,
+            titleFontSize=size,
+            labelLimit=110 if is_narrow else 200,
+            labelPadding=8,
         )
-        .configure(font=FONT)
     )
     return str(vl_convert.vegalite_to_svg(chart.to_json())).encode()
+
+
+def _label(base: Any, row: dict[str, Any], *, dy: int, colour: str, low: float, size: int) -> Any:
+    share = (row["kappa"] - low) / (1 - low)
+    align = "left" if share < ROOM else "right" if share > 1 - ROOM else "center"
+    return (
+        base.transform_filter(altair.datum.clinician == row["clinician"])
+        .transform_filter(altair.datum["with"] == row["with"])
+        .mark_text(align=align, dx={"left": -5, "right": 5}.get(align, 0), dy=dy, color=colour, fontSize=size)
+        .encode(text=altair.value(row["with"]))
+    )

@@ -18,7 +18,7 @@ from annotation.importing.criteria import import_criteria
 from annotation.importing.votes import import_votes
 from annotation.joining import accept_consent, add_member, create_study, find_person
 from annotation.models import Conversation, Criterion, Membership, Study, User
-from annotation.rounds import open_round
+from annotation.round_acts import open_round
 from consilium.errors import RuleViolation
 from grading.importing.responses import import_responses
 from grading.importing.verdicts import import_verdicts

@@ -35,16 +35,23 @@ logger = logging.getLogger(__name__)
 
 
 MAY_STOP = frozenset({Kind.UNUSABLE, Kind.NOT_ACCEPTED, Kind.NO_SCHEMA})
+GO_ON_LATER = "Nothing is lost: resume the run when the grader is back."
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How often something is tried again, and after how many seconds."""
+    """How often something is tried again, and after how many seconds.
+
+    An endpoint that is away (no connection, or only faults) may be restarting: it is waited for ``seconds_away``
+    before its run is paused. A pair that had ``lost`` calls without an answer is given up before that.
+    """
 
     asked_again: int = 2
     broken_off: int = 20
     faults: int = 5
+    lost: int = 100
     too_many: int = 60
+    seconds_away: float = 600.0
     first_pause: float = 1.0
     longest_pause: float = 30.0
 
@@ -163,7 +170,7 @@ class Engine:
         try:
             endpoint = self._endpoint(work.grader)
         except KeyIsMissing as problem:
-            return await self._fail_run(work.run_id, str(problem))
+            return await self._stop_run(work.run_id, str(problem), query=_FAIL)
         with endpoint.used_by(work.grader):
             await self._grade_first_and_rest(work, endpoint)
 
@@ -267,7 +274,8 @@ class Engine:
             grade=None if reason is None else GivenGrade("unscored", reason.value),
         )
         if stop:
-            await self._fail_run(work.run_id, stop)
+            # What passes by itself pauses a run; what only a person can mend fails it.
+            await self._stop_run(work.run_id, stop, query=_FAIL if problem.kind in MAY_STOP else _PAUSE)
             raise RunHasStopped
         return pause
 
@@ -291,18 +299,23 @@ class Engine:
         if problem.kind is Kind.TOO_MANY:
             tries.too_many += 1
             if tries.too_many > patience.too_many:
-                return None, None, f"{problem.sentence} It said so {tries.too_many} times in a row to one call."
+                said = f"{problem.sentence} It said so {tries.too_many} times in a row to one call."
+                return None, None, f"{said} {GO_ON_LATER}"
             given = problem.retry_after
             return (patience.pause(min(tries.too_many, 6)) if given is None else max(given, 0.02)), None, ""
         tries.faults += 1
         tries.first_fault_at = tries.first_fault_at or time.monotonic()
-        if tries.faults <= patience.faults:
+        is_this_call = endpoint.answered_at > tries.first_fault_at or pair.refused + pair.unknown > patience.lost
+        if tries.faults > patience.faults and problem.kind is Kind.FAULT and is_this_call:
+            return None, NoReplyReason.ENDPOINT_FAULT, ""
+        # What may be billed is not repeated for minutes.
+        is_waited_for = (
+            not problem.is_possibly_billed and time.monotonic() - tries.first_fault_at < patience.seconds_away
+        )
+        if tries.faults <= patience.faults or is_waited_for:
             given = problem.retry_after
             return (patience.pause(tries.faults) if given is None else max(given, 0.02)), None, ""
-        is_this_call = endpoint.answered_at > tries.first_fault_at or pair.refused + pair.unknown > 3 * patience.faults
-        if problem.kind is Kind.FAULT and is_this_call:
-            return None, NoReplyReason.ENDPOINT_FAULT, ""
-        return None, None, f"{problem.sentence} It was tried {tries.faults} times."
+        return None, None, f"{problem.sentence} It was tried {tries.faults} times. {GO_ON_LATER}"
 
     async def _end(self, pair: Pair, attempt_id: int, **facts: Any) -> None:
         if not await self.ledger.end(self.ledger.ending(pair.key, attempt_id, **facts)):
@@ -312,9 +325,9 @@ class Engine:
         grade = GivenGrade("unscored", reason.value)
         await self.ledger.end(self.ledger.ending(pair.key, None, grade=grade))
 
-    async def _fail_run(self, run_id: UUID, sentence: str) -> None:
-        """Stop a run at once: nothing will help but a person."""
-        stopped = await self.session.rows(_FAIL, {"run": run_id, "reason": sentence.replace("\x00", " ")})
+    async def _stop_run(self, run_id: UUID, sentence: str, *, query: LiteralString) -> None:
+        """Stop a run at once, for a person to look at; its page says why."""
+        stopped = await self.session.rows(query, {"run": run_id, "reason": sentence.replace("\x00", " ")})
         await self.session.rows(TAKE_OUT_OF_QUEUE, [GRADE_TASK, str(run_id)])
         if stopped:
             logger.warning("Run %s stopped; its page says why.", run_id)
@@ -368,6 +381,11 @@ _COMPLETE: LiteralString = """
 
 _FAIL: LiteralString = """
     UPDATE grading_run SET state = 'failed', stop_reason = %(reason)s, ended_at = clock_timestamp()
+    WHERE id = %(run)s AND state IN ('queued', 'running') RETURNING id
+"""
+
+_PAUSE: LiteralString = """
+    UPDATE grading_run SET state = 'paused', stop_reason = %(reason)s
     WHERE id = %(run)s AND state IN ('queued', 'running') RETURNING id
 """
 

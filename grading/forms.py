@@ -9,17 +9,8 @@ from annotation.models import Study
 from grading.models import Grader, ReviewerVerdict
 from rubrics.models import RubricVersion
 
-
-class UploadForm(forms.Form):
-    """A file of responses or of reviewer verdicts, checked first or taken in."""
-
-    kind = forms.ChoiceField(
-        label="What it holds",
-        choices=[("responses", "Responses"), ("verdicts", "Reviewer verdicts")],
-        widget=forms.RadioSelect,
-        initial="responses",
-    )
-    file = forms.FileField(label="File", help_text="JSONL, CSV or XLSX, told by its content.")
+NO_KEY = "none"
+"""The choice of no key; no environment variable that holds one is called so."""
 
 
 class GraderForm(forms.Form):
@@ -33,9 +24,9 @@ class GraderForm(forms.Form):
         widget=forms.TextInput(attrs={"dir": "ltr", "inputmode": "url", "spellcheck": "false"}),
     )
     model = forms.CharField(max_length=200, widget=forms.TextInput(attrs={"dir": "ltr", "spellcheck": "false"}))
-    api_key_variable = forms.ChoiceField(
-        label="Key",
-        required=False,
+    api_key_variable = forms.TypedChoiceField(
+        label="Key, where the endpoint needs one",
+        coerce=lambda name: "" if name == NO_KEY else name,
         help_text="The environment variable that holds the key. Only those that the settings list can be chosen.",
     )
     concurrency = forms.IntegerField(
@@ -51,7 +42,7 @@ class GraderForm(forms.Form):
         super().__init__(*args, **kwargs)
         field = self.fields["api_key_variable"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [("", "None"), *((name, name) for name in settings.GRADER_KEY_VARIABLES)]
+        field.choices = [(NO_KEY, "None"), *((name, name) for name in settings.GRADER_KEY_VARIABLES)]
 
 
 class RunForm(forms.Form):

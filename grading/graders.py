@@ -2,7 +2,8 @@
 
 A name stands for one set of facts. Registered again with the same it is unchanged; with others it is refused, because
 what made a verdict must stay known: another model is another grader. The digest covers what decides the verdicts
-(kind of endpoint, model, the prompt's words, mode, parameters), not where the endpoint listens or how fast it is asked.
+(endpoint, model, the prompt's words, mode, parameters), not how fast it is asked. Two servers may serve different
+models under one name, so the endpoint is its host and path; this machine is one endpoint, whose ports move.
 
 A key never passes through here, only the name of the environment variable that holds it where the worker runs.
 """
@@ -123,7 +124,9 @@ def register_grader(
         "api_key_variable": api_key_variable,
         "concurrency": concurrency,
     }
-    digest = grader_digest(model=model, prompt_version=prompt_version, mode=mode, parameters=parameters)
+    digest = grader_digest(
+        base_url=address, model=model, prompt_version=prompt_version, mode=mode, parameters=parameters
+    )
     try:
         with transaction.atomic():
             grader, _ = Grader.objects.get_or_create(
@@ -157,7 +160,7 @@ def is_local_model(model: str, address: str) -> bool:
 def register_local_endpoint(base_url: str) -> Grader | None:
     """Tell the demo's grader "local" where the local grader listens now; None where there is no demo study.
 
-    Its model and its digest stay; only the address moves, which no verdict depends on.
+    Its model and its digest stay; only the port moves, which no verdict depends on.
     """
     study = demo_study()
     if study is None:
@@ -177,9 +180,11 @@ def register_local_endpoint(base_url: str) -> Grader | None:
     return grader
 
 
-def grader_digest(*, model: str, prompt_version: str, mode: str, parameters: Mapping[str, Any]) -> str:
-    """SHA-256 (64 hex digits) over what decides a grader's verdicts."""
+def grader_digest(*, base_url: str, model: str, prompt_version: str, mode: str, parameters: Mapping[str, Any]) -> str:
+    """SHA-256 (64 hex digits) over what decides a grader's verdicts. ``base_url`` is as ``check_address`` gives it."""
+    parts = urlsplit(base_url)
     facts = {
+        "endpoint": "this machine" if is_this_machine(parts.hostname or "") else parts.netloc + parts.path,
         "endpoint_class": ENDPOINT_CLASS,
         "model": model,
         "mode": mode,

@@ -1,9 +1,12 @@
 """The queue between a run and its workers: one job a response, in the queue of the grader's endpoint.
 
 A worker takes jobs of every queue, but of one endpoint no more than it can keep busy: jobs whose calls would only wait
-for a place stay in the queue, for another worker or for another endpoint's turn. A restarted PostgreSQL doesn't end
-a worker. A job whose worker died comes back: each job under way is held by a lock of its worker's own session, which
-PostgreSQL frees when that worker ends, however it ends; a worker that is only slow still holds it.
+for a place stay in the queue, for another worker or for another endpoint's turn. Runs of one endpoint are served in
+turn, a response of each: a run's jobs have falling priorities, from where its queue is now.
+
+A restarted PostgreSQL doesn't end a worker. A job whose worker died comes back: each job under way is held by a lock of
+its worker's own session, which PostgreSQL frees when that worker ends, however it ends; a worker that is only slow
+still holds it.
 """
 
 import asyncio
@@ -34,6 +37,12 @@ HAS_JOBS = """
     SELECT EXISTS (SELECT FROM procrastinate_jobs
                    WHERE status IN ('todo', 'doing') AND task_name = %s AND args ->> 'run_id' = %s)
 """
+
+FRONT_OF_QUEUE = """
+    SELECT coalesce(max(priority), 0) FROM procrastinate_jobs
+    WHERE status = 'todo' AND attempts = 0 AND task_name = %s AND queue_name = %s
+"""
+"""For (GRADE_TASK, a queue): the priority at which it is now. A job that came back has one from long before."""
 
 WORKERS_UP = "SELECT count(*) FROM procrastinate_workers WHERE last_heartbeat > now() - interval '45 seconds'"
 

@@ -17,13 +17,12 @@ from django.db.models import Count, Q, Sum
 from django.db.models.functions import Length
 from django.utils import timezone
 from procrastinate.contrib.django import app
-from procrastinate.types import JSONDict
 
 from annotation.models import Study, TextClass, User
 from consilium.errors import RuleViolation
 from grading.graders import is_outside
 from grading.models import Attempt, Grade, Grader, Response, Run, RunResponse
-from grading.queueing import GRADE_TASK, TAKE_OUT_OF_QUEUE, WORKERS_UP, queue_of
+from grading.queueing import FRONT_OF_QUEUE, GRADE_TASK, TAKE_OUT_OF_QUEUE, WORKERS_UP, queue_of
 from grading.reasons import sentence_for
 from rubrics.models import FrozenConversation, RubricVersion
 
@@ -37,7 +36,7 @@ class NotOfThisStudy(RuleViolation):
 
 
 class NoBasisForOutside(RuleViolation):
-    """The study's texts are de-identified, and {host} is another machine: an admin records the legal basis first."""
+    """Texts are de-identified and {host} is another machine: an admin writes the legal basis in the settings first."""
 
 
 class RunCantBePaused(RuleViolation):
@@ -121,9 +120,10 @@ def cancel_run(*, run: Run) -> Run:
 
 
 def run_status(run: Run) -> dict[str, Any]:
-    """How far a run is, counted now, as plain data; tokens as the endpoint counted them. Three queries.
+    """How far a run is, counted now, as plain data; tokens as the endpoint counted them. Four queries at most.
 
-    ``graded`` are the pairs with a grade, ``reasons`` {sentence: count} why pairs are unscored.
+    ``graded`` are the pairs with a grade, ``reasons`` {sentence: count} why pairs are unscored; ``last_problem`` is
+    what the endpoint did last, where the run goes on and none of its last calls got an answer.
     """
     state = Run.objects.values("state", "stop_reason", "pairs").get(pk=run.pk)
     counts = {"met": 0, "not_met": 0, "unscored": 0}
@@ -148,7 +148,43 @@ def run_status(run: Run) -> dict[str, Any]:
         "graded": sum(counts.values()),
         "reasons": reasons,
         "stop_reason": state["stop_reason"],
+        "last_problem": _last_problem(run) if state["state"] in GOES_ON else "",
     }
+
+
+GOES_ON = frozenset({Run.State.QUEUED, Run.State.RUNNING})
+LAST_CALLS = 5
+
+
+def _last_problem(run: Run) -> str:
+    """Why the last calls of a run got no answer; '' where one of them got one."""
+    last = list(
+        Attempt.objects.filter(run=run, ended_at__isnull=False).order_by("-id").values("status", "problem")[:LAST_CALLS]
+    )
+    if any(attempt["status"] == Attempt.Status.ANSWERED for attempt in last):
+        return ""
+    return next((str(attempt["problem"]) for attempt in last), "")
+
+
+def why_it_waits(run: Run) -> str:
+    """Why a run that goes on has no call under way, in a sentence; '' where it has one, or has ended."""
+    if run.state not in GOES_ON or Attempt.objects.filter(run=run, ended_at=None).exists():
+        return ""
+    if not workers_up():
+        return "No worker is up, so the run waits for one."
+    others = (
+        Attempt.objects.filter(
+            ended_at=None,
+            run__grader__base_url=run.grader.base_url,
+            run__grader__api_key_variable=run.grader.api_key_variable,
+        )
+        .exclude(run=run)
+        .count()
+    )
+    if not others:
+        return ""
+    calls = "1 call of another run is" if others == 1 else f"{others:,} calls of other runs are"
+    return f"Waits: {calls} with this grader. Runs of one grader are served in turn."
 
 
 def workers_up() -> int:
@@ -237,12 +273,19 @@ def _left_of(run: Run) -> list[_ToGrade]:
 
 
 def _queue(run: Run, grader: Grader, responses: Sequence[_ToGrade]) -> None:
-    task = app.configure_task(GRADE_TASK, queue=queue_of(grader.base_url, grader.api_key_variable))
+    queue = queue_of(grader.base_url, grader.api_key_variable)
+    with connection.cursor() as cursor:
+        cursor.execute(FRONT_OF_QUEUE, [GRADE_TASK, queue])
+        row = cursor.fetchone()
+    front = int(row[0]) if row else 0
+    task = app.configure_task(GRADE_TASK, queue=queue)
     for begin in range(0, len(responses), 1000):
-        jobs: list[JSONDict] = [
-            {"run_id": str(run.id), "response_id": str(this.id)} for this in responses[begin : begin + 1000]
-        ]
-        task.batch_defer(*jobs)
+        task.job_manager.batch_defer_jobs(
+            [
+                task.make_new_job(run_id=str(run.id), response_id=str(this.id)).evolve(priority=front - number)
+                for number, this in enumerate(responses[begin : begin + 1000], start=begin)
+            ]
+        )
 
 
 def _take_out_of_queue(run: Run) -> None:

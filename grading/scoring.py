@@ -3,21 +3,18 @@
 A response's score is s = points met / positive points of its criteria. Then, for one respondent:
 
     HealthBench         mean of s within each conversation, mean over conversations, clipped to [0, 1] after
-    the mean MentalHealthBench   max(s, 0) for each response, mean within each conversation, mean over
-    conversations
+    MentalHealthBench   max(s, 0) for each response, mean within each conversation, mean over conversations
 
 By axis, HealthBench divides an axis' points met by the axis' own positive points, over the responses that
 have some, and clips after the mean. MentalHealthBench divides them by the conversation's positive points and
 does not clip, so the axes sum to the unclipped mean of s: an axis that a conversation lacks adds 0 there.
 
-A response with unscored pairs has no score, only bounds: all of them against it, all of them for it. Means
-are over the responses that are wholly scored and have positive points, and say how many those are. A response
-without positive points can't be scored; its pairs still count in the coverage. Failed responses are no input
-here.
+A response with unscored pairs has no score, only bounds: all of them against it, all of them for it. Means are over
+the responses that are wholly scored and have positive points, and say how many those are. A response without positive
+points can't be scored; its pairs still count in the coverage. Failed responses are no input here.
 
-Scores have no unit; 1 is every positive point and no negative one. Sums are exact (math.fsum, whole points),
-so the order of responses never changes a digit. Sources: Arora et al. 2025 (HealthBench) and its reference
-code; Malik et al., MentalHealthBench.
+Scores have no unit; 1 is every positive point and no negative one. Sums are exact (math.fsum, whole points), so the
+order of responses never changes a digit. Sources: Arora et al. 2025 and its code; Malik et al. (MentalHealthBench).
 """
 
 import math
@@ -70,12 +67,14 @@ class Bounds(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class AxisScores:
     """One axis for one respondent. `averaged` and `conversations` count what HealthBench's mean is over: the
-    averaged responses with positive points on this axis, and their conversations."""
+    averaged responses with positive points on this axis, and their conversations; of `scorable` responses with
+    such points, wholly scored or not. MentalHealthBench's mean is over the respondent's averaged responses."""
 
     healthbench: Coefficient
     mentalhealthbench: Coefficient
     averaged: int
     conversations: int
+    scorable: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +86,7 @@ class AcuityScores:
     n: int
     complete: int
     averaged: int
+    scorable: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +125,16 @@ class RespondentScores:
     by_axis: dict[str, AxisScores]
     by_acuity: dict[str, AcuityScores]
 
+    @property
+    def scorable(self) -> int:
+        """Usable responses with positive points, wholly scored or not: those behind the bounds."""
+        return self.n - self.without_positive_points
+
 
 @dataclass(slots=True)
 class _Points:
-    """Points counted once over the pairs of a response, or of one of its axes; sizes, never negative.
-
-    `earned` and `lost` are met, positive and negative; `earnable` and `losable` are unscored. `pairs`,
-    `unscored` and `critical_met` count pairs.
-    """
+    """Points counted once over the pairs of a response, or of one of its axes; sizes, never negative. `earned` and
+    `lost` are met; `earnable` and `losable` are unscored. `pairs`, `unscored` and `critical_met` count pairs."""
 
     pairs: int = 0
     unscored: int = 0
@@ -303,17 +305,18 @@ def _coverage(tallies: Sequence[_Tally]) -> Coefficient:
 def _by_axis(tallies: Sequence[_Tally]) -> dict[str, AxisScores]:
     """Every axis that a usable response has a criterion on, in the order of their names."""
     averaged = _averaged(tallies)
-    nothing = _why_nothing_is_averaged(tallies)
+    nothing = _why_nothing_is_averaged(tallies)  # no complete responses, also where some are but lack the axis
     absent = _Points()
     scores: dict[str, AxisScores] = {}
     for axis in sorted({axis for tally in tallies for axis in tally.by_axis}):
         points = [(tally, tally.by_axis.get(axis, absent)) for tally in averaged]
         own = [(tally.conversation, on) for tally, on in points if on.positive > 0]
+        scorable = sum(tally.by_axis.get(axis, absent).positive > 0 for tally in tallies)
         scores[axis] = AxisScores(
             healthbench=_clipped(
                 _mean(
                     ((conversation, (on.earned - on.lost) / on.positive) for conversation, on in own),
-                    otherwise=Reason.NO_POSITIVE_POINTS if averaged else nothing,
+                    otherwise=nothing if scorable or not averaged else Reason.NO_POSITIVE_POINTS,
                 )
             ),
             mentalhealthbench=_mean(
@@ -322,6 +325,7 @@ def _by_axis(tallies: Sequence[_Tally]) -> dict[str, AxisScores]:
             ),
             averaged=len(own),
             conversations=len({conversation for conversation, _ in own}),
+            scorable=scorable,
         )
     return scores
 
@@ -337,6 +341,7 @@ def _by_acuity(tallies: Sequence[_Tally]) -> dict[str, AcuityScores]:
             n=len(own),
             complete=sum(tally.is_complete for tally in own),
             averaged=len(_averaged(own)),
+            scorable=sum(tally.has_positive_points for tally in own),
         )
         for acuity, own in sorted(slices.items())
     }

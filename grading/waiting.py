@@ -25,7 +25,8 @@ def wait_for_run(run: Run, *, stream: TextIO, note: Callable[[str], None]) -> di
         if stream.isatty():
             stream.write("\r\x1b[K" + progress_line(status, seconds=time.monotonic() - began))
             stream.flush()
-        if status["state"] in ENDED:
+        # A run that somebody paused is waited for; one that paused itself needs somebody.
+        if status["state"] in ENDED or (status["state"] == Run.State.PAUSED and status["stop_reason"]):
             if stream.isatty():
                 stream.write("\n")
             return status

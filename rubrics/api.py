@@ -15,10 +15,12 @@ from rest_framework.response import Response
 from annotation.api_access import ByRandomId, PagedView, StudyView, checked
 from annotation.api_shapes import FileInput
 from annotation.desk import find_criterion
-from annotation.models import Role
+from annotation.models import FileImport, Role
 from rubrics.api_shapes import (
+    FileImportShape,
     FreezeInput,
     FrozenConversationShape,
+    LeaveOutInput,
     LeftOutShape,
     PreviewShape,
     ReportShape,
@@ -29,7 +31,14 @@ from rubrics.api_shapes import (
 )
 from rubrics.downloading import download_of
 from rubrics.explaining import explain
-from rubrics.freezing import NotAcknowledged, freeze_version, preview_freeze, withdraw_version
+from rubrics.freezing import (
+    ChangedSinceSeen,
+    NotAcknowledged,
+    freeze_version,
+    mark_of,
+    preview_freeze,
+    withdraw_version,
+)
 from rubrics.models import FrozenConversation, FrozenCriterion, FrozenLeftOut, RubricVersion
 from rubrics.permissions import find_version_of, hidden_from, to_acknowledge
 from rubrics.standings import standings_of
@@ -53,6 +62,8 @@ class Versions(PagedView):
         facts = checked(FreezeInput(data=request.data))
         acknowledged = set(facts["acknowledged"])
         selection = preview_freeze(study=self.study, leave_out=facts["leave_out"]).selection
+        if facts["seen"] != mark_of(selection):
+            raise ChangedSinceSeen
         hidden = hidden_from(self.person, self.study, [this.criterion.id for this in selection.stays_out])
         asked = to_acknowledge(selection, hidden)
         missing = [this for this in asked if this.criterion.id not in acknowledged]
@@ -64,22 +75,34 @@ class Versions(PagedView):
             note=facts["note"],
             leave_out=facts["leave_out"],
             acknowledged=acknowledged,
+            seen=facts["seen"],
         )
         return Response(WholeVersionShape(version).data, status=status.HTTP_201_CREATED)
 
 
 class FreezePreview(StudyView):
-    """What a freeze would do now: what goes in, what stays out and why, what changed since the newest version."""
+    """What a freeze would do now: what goes in, what stays out and why, what changed since the newest version.
 
-    roles_for = {"GET": (Role.ADMIN,)}
+    POST the same with criteria left out by name; nothing is kept. A freeze brings ``seen`` and the same ``leave_out``.
+    """
+
+    roles_for = {"GET": (Role.ADMIN,), "POST": (Role.ADMIN,)}
 
     @extend_schema(operation_id="freeze_preview", responses=PreviewShape)
     def get(self, request: Request, slug: str) -> Response:
-        preview = preview_freeze(study=self.study)
+        return self._answer({})
+
+    @extend_schema(operation_id="freeze_preview_without", request=LeaveOutInput, responses={200: PreviewShape})
+    def post(self, request: Request, slug: str) -> Response:
+        return self._answer(checked(LeaveOutInput(data=request.data))["leave_out"])
+
+    def _answer(self, leave_out: dict[UUID, str]) -> Response:
+        preview = preview_freeze(study=self.study, leave_out=leave_out)
         selection, newest = preview.selection, preview.newest
         hidden = hidden_from(self.person, self.study, [this.criterion.id for this in selection.stays_out])
         told = {
             "next_version": (newest.number or 0) + 1 if newest else 1,
+            "seen": mark_of(selection),
             "goes_in": selection.goes_in,
             "stays_out": selection.stays_out,
             "changes": preview.changes,
@@ -187,6 +210,16 @@ class Why(StudyView):
             "rounds": told.rounds,
         }
         return Response(WhyShape(facts).data)
+
+
+class ImportsList(PagedView):
+    """Every file that was taken in: what it was, its digest, by whom and when."""
+
+    roles_for = {"GET": (Role.ADMIN,)}
+
+    @extend_schema(operation_id="imports_list", responses=FileImportShape(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        return self.page(FileImport.objects.filter(study=self.study).select_related("imported_by"), FileImportShape)
 
 
 class Imports(StudyView):

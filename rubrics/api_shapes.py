@@ -6,7 +6,9 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from annotation.models import FileImport
 from annotation.policy_words import policy_clauses, policy_name
+from rubrics.comparing import ChangeKind
 from rubrics.models import FrozenConversation, FrozenCriterion, FrozenLeftOut, RubricVersion, WithdrawalEvent
 
 
@@ -123,15 +125,9 @@ class LeftOutShape(serializers.ModelSerializer[FrozenLeftOut]):
         return None if left_out.criterion_id in self.context["hidden"].points else left_out.is_acknowledged
 
 
-class FreezeInput(serializers.Serializer[Any]):
-    note = serializers.CharField(default="", allow_blank=True, trim_whitespace=False, max_length=10_000)
+class LeaveOutInput(serializers.Serializer[Any]):
     leave_out = serializers.DictField(
         child=serializers.CharField(), default=dict, help_text="Criteria to leave out by name: id to reason."
-    )
-    acknowledged = serializers.ListField(
-        child=serializers.UUIDField(),
-        default=list,
-        help_text="The ids of criteria that stay out and must be acknowledged; what is missing answers 409.",
     )
 
     def validate_leave_out(self, value: dict[str, str]) -> dict[UUID, str]:
@@ -139,6 +135,18 @@ class FreezeInput(serializers.Serializer[Any]):
             return {UUID(key): reason for key, reason in value.items()}
         except ValueError as error:
             raise serializers.ValidationError("Criteria are named by their ids.") from error
+
+
+class FreezeInput(LeaveOutInput):
+    seen = serializers.CharField(
+        max_length=64, help_text="The preview's mark, with the same criteria left out; another one answers 409."
+    )
+    note = serializers.CharField(default="", allow_blank=True, trim_whitespace=False, max_length=10_000)
+    acknowledged = serializers.ListField(
+        child=serializers.UUIDField(),
+        default=list,
+        help_text="The ids of criteria that stay out and must be acknowledged; what is missing answers 409.",
+    )
 
 
 class WithdrawInput(serializers.Serializer[Any]):
@@ -165,16 +173,31 @@ class StaysOutShape(PreviewCriterionShape):
         return stays_out.criterion.id in self.context["to_acknowledge"]
 
 
+class StandShape(serializers.Serializer[Any]):
+    """A criterion as it stands in a version. ``text`` is null where it had to be emptied."""
+
+    text = serializers.CharField(allow_null=True)
+    points = serializers.IntegerField()
+    axis = serializers.CharField()
+    scale = serializers.CharField()
+
+
 class ChangeShape(serializers.Serializer[Any]):
+    """How a criterion differs from the newest version. ``before`` is null where it is new, ``after`` where gone."""
+
     id = serializers.UUIDField(source="criterion_id")
     external_id = serializers.CharField(source="stand.external_id")
-    kinds = serializers.ListField(child=serializers.CharField())
+    conversation = serializers.CharField(source="stand.conversation")
+    kinds = serializers.ListField(child=serializers.ChoiceField(choices=ChangeKind.choices))
+    before = StandShape(allow_null=True)
+    after = StandShape(allow_null=True)
 
 
 class PreviewShape(serializers.Serializer[Any]):
-    """What a freeze would do now. ``next_version`` is the number that it would have."""
+    """What a freeze would do now. ``next_version`` is the number that it would have; ``seen`` goes with the freeze."""
 
     next_version = serializers.IntegerField()
+    seen = serializers.CharField()
     goes_in = GoesInShape(many=True)
     stays_out = StaysOutShape(many=True)
     changes = ChangeShape(many=True)
@@ -239,6 +262,16 @@ class WhyShape(serializers.Serializer[Any]):
     versions = StandingShape(many=True)
     revisions = ToldRevisionShape(many=True)
     rounds = ToldRoundShape(many=True)
+
+
+class FileImportShape(serializers.ModelSerializer[FileImport]):
+    """A file that was taken in. ``imported_by`` is null for the command line."""
+
+    imported_by = serializers.CharField(source="imported_by.email", allow_null=True, default=None)
+
+    class Meta:
+        model = FileImport
+        fields = ["id", "kind", "file_name", "sha256", "created", "unchanged", "imported_at", "imported_by"]
 
 
 class FindingShape(serializers.Serializer[Any]):

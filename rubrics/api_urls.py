@@ -16,5 +16,6 @@ urlpatterns: list[URLPattern] = [
     path(VERSION + "files/<slug:file_format>/", api.VersionFile.as_view(), name="api_version_file"),
     path(VERSION + "withdrawal/", api.Withdrawal.as_view(), name="api_version_withdrawal"),
     path(STUDY + "criteria/<uuid:criterion_id>/why/", api.Why.as_view(), name="api_why"),
+    path(STUDY + "imports/", api.ImportsList.as_view(), name="api_imports"),
     path(STUDY + "imports/<slug:kind>/", api.Imports.as_view(), name="api_import"),
 ]

@@ -3,7 +3,6 @@
 Plain rows, read with one query each, however many there are. Nothing here tells of a vote in an open round.
 """
 
-from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
@@ -149,11 +148,12 @@ def votes_of(
     chosen = Vote.objects.filter(round__conversation__study=study, round__revealed_at__isnull=False)
     if conversations is not None:
         chosen = chosen.filter(round__conversation__in=conversations)
-    votes: dict[tuple[UUID, UUID], list[CarryingVote]] = defaultdict(list)
+    votes: dict[tuple[UUID, UUID], list[CarryingVote]] = {key: [] for key in wanted}
     rows = chosen.values_list("round_id", "wording_id", "reviewer_id", "choice", "points", "category", "reason")
     for round_id, wording_id, person, choice, points, category, reason in rows.iterator(chunk_size=10_000):
-        if (round_id, wording_id) in wanted:
-            votes[round_id, wording_id].append(CarryingVote(person, choice, points, category, reason))
+        cast = votes.get((round_id, wording_id))
+        if cast is not None:
+            cast.append(CarryingVote(person, choice, points, category, reason))
     for cast in votes.values():
         cast.sort(key=lambda vote: vote.person)
     return votes

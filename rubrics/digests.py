@@ -4,12 +4,16 @@ The hash of an item is the lower-case hex SHA-256 of its canonical line (consili
 version is the SHA-256 over the sorted hashes of its conversations and criteria, joined by LF; the ``record_digest``
 is made likewise of the digest and the hashes of the votes, the policy and the note. The lines' keys stand here, and
 for readers in docs/digests.md. Nothing here reads a database.
+
+The lines of criteria and votes, of which a freeze hashes hundreds of thousands, are put together here, key by key in
+their order, and are byte for byte those of consilium.canonical.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from json.encoder import encode_basestring
 
-from consilium.canonical import canonical_line, sha256_hex
+from consilium.canonical import canonical_line, normal_text, sha256_hex
 
 LENGTH_OF_A_CRITERION_NAME = 16
 """Hex digits of its item hash by which a criterion of an external version is named."""
@@ -39,15 +43,12 @@ def criterion_sha256(
     ``scale`` is its name (binary) or, where it has levels, an object of its name and its levels: two rubrics that
     differ in what a level means are not the same.
     """
-    return _sha256(
-        {
-            "conversation_id": conversation_id,
-            "text": text,
-            "points": points,
-            "axis": axis,
-            "scale": scale if levels is None else {"name": scale, "levels": levels},
-        }
+    shown = _quoted(scale) if levels is None else canonical_line({"name": scale, "levels": levels}).decode()
+    line = (
+        f'{{"axis":{_quoted(axis)},"conversation_id":{_quoted(conversation_id)},"points":{points:d},'
+        f'"scale":{shown},"text":{_quoted(text)}}}'
     )
+    return sha256_hex(line.encode())
 
 
 def vote_sha256(
@@ -61,17 +62,12 @@ def vote_sha256(
     round_number: int,
 ) -> str:
     """Answer the hash of a vote that carried a criterion: ``criterion`` is that item's hash, ``person`` an id."""
-    return _sha256(
-        {
-            "criterion": criterion,
-            "person": person,
-            "choice": choice,
-            "points": points,
-            "category": category,
-            "reason": reason,
-            "round": round_number,
-        }
+    weight = "null" if points is None else f"{points:d}"
+    line = (
+        f'{{"category":{_quoted(category)},"choice":{_quoted(choice)},"criterion":{_quoted(criterion)},'
+        f'"person":{_quoted(person)},"points":{weight},"reason":{_quoted(reason)},"round":{round_number:d}}}'
     )
+    return sha256_hex(line.encode())
 
 
 def policy_facts(
@@ -122,6 +118,11 @@ def digest_of(item_hashes: Iterable[str]) -> str:
 def record_digest_of(*, digest: str, votes: Iterable[str], policy: str, note: str) -> str:
     """Answer the digest of the whole record, from the digest and the hashes of votes, policy and note."""
     return digest_of([digest, policy, note, *votes])
+
+
+def _quoted(text: str) -> str:
+    """A text as it stands in a canonical line. ASCII without CR is normal as it is."""
+    return encode_basestring(text if text.isascii() and "\r" not in text else normal_text(text))
 
 
 def _sha256(value: object) -> str:

@@ -16,8 +16,10 @@ from annotation import consensus
 from annotation.consensus import Clause, signed
 from annotation.models import Criterion, Revision, Round, RoundOutcome, User, Vote
 from annotation.permissions import sees_points
+from annotation.policy_words import policy_title
 from annotation.revealing import rule_of
 from annotation.states import CriterionState
+from annotation.tallies import is_counted
 from rubrics.models import FrozenCriterion, FrozenLeftOut, RubricVersion
 from rubrics.selecting import Selection, select
 
@@ -65,6 +67,10 @@ class OutcomeTold:
 
     outcome: RoundOutcome
     clauses: list[ClauseTold]
+
+    @property
+    def rule(self) -> str:
+        return policy_title(self.outcome.policy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +206,7 @@ def _rounds(criterion: Criterion, reader: User | None) -> list[RoundTold]:
 def _counted(outcome: RoundOutcome | None, votes: Collection[Vote]) -> list[Vote]:
     if outcome is None:
         return []
-    may = set(outcome.eligible) - set(outcome.writers)
-    return [vote for vote in votes if vote.wording_id == outcome.wording_id and vote.reviewer_id in may]
+    return [vote for vote in votes if is_counted(vote, outcome)]
 
 
 def _votes(votes: Collection[Vote], outcome: RoundOutcome | None, this: Round, reader: User | None) -> list[VoteTold]:
@@ -282,7 +287,7 @@ def _sentences(rule: consensus.Rule, decision: consensus.Decision, categories: C
         )
         sentences[Clause.SPREAD] = (
             f"{near} of {len(weights)} weights lie within {rule.points_tolerance} of the middle one "
-            f"({float(middle):+g}); at least {share} are needed."
+            f"({signed(middle)}); at least {share} are needed."
         )
     return sentences
 

@@ -101,8 +101,8 @@ class ConversationsForm(FileForm):
         label="Name of a published set",
         required=False,
         max_length=100,
-        help_text="Only for a file in HealthBench's or MentalHealthBench's shape, which brings its criteria along as "
-        "an external version. Without one it is called after its shape.",
+        help_text="Only for a file that brings its criteria along: in HealthBench's or MentalHealthBench's shape, or a "
+        "version exported as CSV or Excel workbook. It becomes an external version of this name, else of its shape's.",
     )
 
 

@@ -7,19 +7,23 @@ the note, who and when, and what stayed out and why. Nothing of it ever changes;
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from uuid import UUID
+from typing import Any
+from uuid import UUID, uuid4
 
 from django.db import IntegrityError, transaction
 from django.db.models import Min
+from psycopg.types.json import Jsonb
 
 from annotation.locks import hold_study
 from annotation.models import Conversation, Policy, Study, User, Vote
 from annotation.rounds import settle
+from consilium.canonical import sha256_hex
 from consilium.errors import RuleViolation, violated_constraint
 from rubrics import digests
 from rubrics.comparing import Change, stands_of, what_changed
-from rubrics.copying import copy_rows
+from rubrics.copying import copy_rows, copy_values
 from rubrics.finding import newest_own_version
+from rubrics.incoming import NOT_FOR_PUBLIC_TEXT, with_own_facts
 from rubrics.models import (
     FrozenConversation,
     FrozenCriterion,
@@ -54,6 +58,10 @@ class FrozenInThisMoment(RuleViolation):
     """Somebody else froze a version in this moment. Look at it first."""
 
 
+class ChangedSinceSeen(RuleViolation):
+    """Something changed since you looked: look again at what goes in and what stays out."""
+
+
 class WithdrawalNeedsAReason(RuleViolation):
     """A version is withdrawn with a reason, which its readers see."""
 
@@ -67,6 +75,19 @@ class AcknowledgeAll:
 
 
 ACKNOWLEDGE_ALL = AcknowledgeAll()
+
+
+# What a freeze writes of each, in this order; the other columns are null.
+CRITERION_COLUMNS = (
+    *("id", "version_id", "frozen_conversation_id", "criterion_id", "revision_id", "wording_id", "external_id"),
+    *("text", "points", "axis", "scale", "levels", "rationale", "extra"),
+    *("position", "round_number", "sentence", "item_sha256"),
+)
+VOTE_COLUMNS = (
+    *("id", "criterion_id", "person", "choice", "points", "category", "reason"),
+    *("round_number", "item_sha256"),
+)
+LEFT_OUT_COLUMNS = ("id", "version_id", "criterion_id", "kind", "reason", "is_acknowledged")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +107,13 @@ def preview_freeze(*, study: Study, leave_out: Mapping[UUID, str] | None = None)
     return Preview(selection, newest, what_changed(before, stands_of(selection)))
 
 
+def mark_of(selection: Selection) -> str:
+    """A mark of what goes in and what stays out, as it is shown: another one means that something moved."""
+    lines = [f"{this.criterion.id} {this.criterion.revision_id} {this.points}" for this in selection.goes_in]
+    lines += [f"{this.criterion.id} {this.kind}" for this in selection.stays_out]
+    return sha256_hex("\n".join(sorted(lines)).encode())
+
+
 def freeze_version(
     *,
     study: Study,
@@ -93,17 +121,21 @@ def freeze_version(
     note: str = "",
     leave_out: Mapping[UUID, str] | None = None,
     acknowledged: Collection[UUID] | AcknowledgeAll = (),
+    seen: str | None = None,
 ) -> RubricVersion:
     """Freeze the study's next version, numbered 1, 2, 3 without gaps.
 
-    ``leave_out`` names criteria with a reason each; ``acknowledged`` those that an admin has seen staying out. Raises
-    NotAcknowledged with those missing, NothingInConsensus, NothingChangedSince, and what ``select`` raises.
+    ``leave_out`` names criteria with a reason each; ``acknowledged`` those that an admin has seen staying out, and
+    ``seen`` is the mark of what was shown (None: nothing was). Raises ChangedSinceSeen, NotAcknowledged with those
+    missing, NothingInConsensus, NothingChangedSince, and what ``select`` raises.
     """
     try:
         with transaction.atomic():
             hold_study(study.id)
             settle(study)
             selection = select(study=study, leave_out=leave_out)
+            if seen is not None and seen != mark_of(selection):
+                raise ChangedSinceSeen
             missing = [
                 this
                 for this in selection.to_acknowledge
@@ -128,6 +160,7 @@ class _Freeze:
         self.facts = policy_facts_of(selection.policy)
         self.conversations = self._conversations()
         self.frozen_conversations = {this.conversation_id: this for this in self.conversations}
+        self.criterion_ids = [uuid4() for _ in selection.goes_in]
         self.criterion_hashes = [self._criterion_sha256(index) for index in range(len(selection.goes_in))]
         self.version = RubricVersion(
             study=study,
@@ -152,11 +185,10 @@ class _Freeze:
         version.number = (newest.number or 0) + 1 if newest else 1
         version.axes = [axis for axis in version.axes if axis]
         version.is_threshold_set_after_votes = is_set_after_votes(self.selection.policy)
-        criteria = list(self._criteria())
-        votes = list(self._votes(criteria))
+        votes = list(self._votes())
         version.record_digest = digests.record_digest_of(
             digest=version.digest,
-            votes=[vote.item_sha256 for vote in votes],
+            votes=[vote[-1] for vote in votes],
             policy=version.policy_sha256,
             note=version.note_sha256,
         )
@@ -164,9 +196,9 @@ class _Freeze:
         for this in self.conversations:
             this.version_id = version.id
         copy_rows(self.conversations)
-        copy_rows(criteria)
-        copy_rows(votes)
-        copy_rows(self._left_out())
+        copy_values(FrozenCriterion, CRITERION_COLUMNS, self._criteria())
+        copy_values(FrozenVote, VOTE_COLUMNS, votes)
+        copy_values(FrozenLeftOut, LEFT_OUT_COLUMNS, self._left_out())
         return version
 
     def _conversations(self) -> list[FrozenConversation]:
@@ -189,10 +221,14 @@ class _Freeze:
             tags=this.tags,
             source=this.source,
             canary_string=this.canary_string,
-            extra=this.extra,
+            extra=self._extra(this.extra),
             position=position,
             item_sha256=digests.conversation_sha256(conversation_id=this.external_id, messages=this.messages),
         )
+
+    def _extra(self, extra: str) -> str:
+        """A conversation's other keys, and that it is not for public text where the study is so now."""
+        return with_own_facts(extra, **{NOT_FOR_PUBLIC_TEXT: True}) if self.study.is_not_for_public_text else extra
 
     def _criterion_sha256(self, index: int) -> str:
         this = self.selection.goes_in[index]
@@ -205,60 +241,54 @@ class _Freeze:
             levels=this.criterion.levels,
         )
 
-    def _criteria(self) -> Iterator[FrozenCriterion]:
+    def _criteria(self) -> Iterator[tuple[Any, ...]]:
+        """The rows of ``CRITERION_COLUMNS``."""
         for position, this in enumerate(self.selection.goes_in):
             criterion = this.criterion
-            yield FrozenCriterion(
-                version_id=self.version.id,
-                frozen_conversation_id=self.frozen_conversations[criterion.conversation_id].id,
-                criterion_id=criterion.id,
-                revision_id=criterion.revision_id,
-                wording_id=criterion.wording_id,
-                external_id=criterion.external_id,
-                text=criterion.text,
-                points=this.points,
-                axis=criterion.axis,
-                scale=criterion.scale,
-                levels=criterion.levels,
-                rationale=criterion.rationale,
-                extra=criterion.extra,
-                position=position,
-                round_number=this.round_number,
-                sentence=this.sentence,
-                item_sha256=self.criterion_hashes[position],
+            yield (
+                self.criterion_ids[position],
+                self.version.id,
+                self.frozen_conversations[criterion.conversation_id].id,
+                criterion.id,
+                criterion.revision_id,
+                criterion.wording_id,
+                criterion.external_id,
+                criterion.text,
+                this.points,
+                criterion.axis,
+                criterion.scale,
+                None if criterion.levels is None else Jsonb(criterion.levels),
+                criterion.rationale,
+                criterion.extra,
+                position,
+                this.round_number,
+                this.sentence,
+                self.criterion_hashes[position],
             )
 
-    def _votes(self, criteria: list[FrozenCriterion]) -> Iterator[FrozenVote]:
-        for this, frozen in zip(self.selection.goes_in, criteria, strict=True):
+    def _votes(self) -> Iterator[tuple[Any, ...]]:
+        """The rows of ``VOTE_COLUMNS``: there may be hundreds of thousands."""
+        for this, criterion_id, criterion_sha256 in zip(
+            self.selection.goes_in, self.criterion_ids, self.criterion_hashes, strict=True
+        ):
+            number = this.round_number
             for vote in this.votes:
-                yield FrozenVote(
-                    criterion_id=frozen.id,
-                    person=vote.person,
+                sha256 = digests.vote_sha256(
+                    criterion=criterion_sha256,
+                    person=str(vote.person),
                     choice=vote.choice,
                     points=vote.points,
                     category=vote.category,
                     reason=vote.reason,
-                    round_number=this.round_number,
-                    item_sha256=digests.vote_sha256(
-                        criterion=frozen.item_sha256,
-                        person=str(vote.person),
-                        choice=vote.choice,
-                        points=vote.points,
-                        category=vote.category,
-                        reason=vote.reason,
-                        round_number=this.round_number,
-                    ),
+                    round_number=number,
                 )
+                cast = vote.person, vote.choice, vote.points, vote.category, vote.reason
+                yield uuid4(), criterion_id, *cast, number, sha256
 
-    def _left_out(self) -> Iterator[FrozenLeftOut]:
+    def _left_out(self) -> Iterator[tuple[Any, ...]]:
+        """The rows of ``LEFT_OUT_COLUMNS``."""
         for this in self.selection.stays_out:
-            yield FrozenLeftOut(
-                version_id=self.version.id,
-                criterion_id=this.criterion.id,
-                kind=this.kind,
-                reason=this.reason,
-                is_acknowledged=this.must_be_acknowledged,
-            )
+            yield uuid4(), self.version.id, this.criterion.id, this.kind.value, this.reason, this.must_be_acknowledged
 
 
 def policy_facts_of(policy: Policy) -> dict[str, object]:
@@ -292,6 +322,6 @@ def withdraw_version(*, version: RubricVersion, by: User | None, reason: str) ->
         with transaction.atomic():
             return WithdrawalEvent.objects.create(version=version, reason=reason.strip(), withdrawn_by=by)
     except IntegrityError as error:
-        if violated_constraint(error) == "rubrics_withdrawalevent_version_id_key":
+        if violated_constraint(error) == "a_version_is_withdrawn_once":
             raise AlreadyWithdrawn from error
         raise

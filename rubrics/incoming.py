@@ -16,9 +16,13 @@ from consilium.canonical import sha256_hex
 from consilium.errors import RuleViolation
 from rubrics import digests
 
-SourceFormat = Literal["healthbench", "mentalhealthbench"]
+SourceFormat = Literal["healthbench", "mentalhealthbench", "consilium"]
+"""The shape of a published file; ``consilium`` is the table that our own exports are."""
 OWN_KEY = "consilium"
 """The key of our exports for what the shape lacks."""
+NOT_FOR_PUBLIC_TEXT = "is_not_for_public_text"
+SOURCE_CANARY, CANARY_KEY = "source_canary", "canary_key"
+"""The canary that a row had before it was ours, and the key that its canary came under."""
 
 
 class RowCantBeTakenIn(RuleViolation):
@@ -56,6 +60,7 @@ class ExternalConversation:
     user_profile: str | None = None
     has_prior_context: bool | None = None
     tags: list[str] = field(default_factory=list)
+    source: str = ""
     canary_string: str = ""
     extra: str = ""
 
@@ -76,7 +81,7 @@ class Incoming:
         self.tags = list(row.tags)
         if not self.tags and isinstance(tags, list):
             self.tags = [tag for tag in tags if isinstance(tag, str)]
-        self.source = _fact(row, own, "source", None) or ""
+        self.source = _fact(row, own, "source", row.source or None) or ""
         self.canary_string = row.canary_string
         self.sha256 = digests.conversation_sha256(conversation_id=row.external_id, messages=row.messages)
         self.criteria = list(self._criteria())
@@ -136,7 +141,7 @@ class IncomingCriterion:
         self.levels = own.get("levels") if self.scale != Scale.BINARY else None
         rationale = own.get("rationale")
         self.rationale = rationale if isinstance(rationale, str) else ""
-        if not given.text or len(given.text) > 32_767:
+        if not given.text.strip() or len(given.text) > 32_767:
             raise RowCantBeTakenIn(line=row.line, what="a criterion has 1 to 32,767 characters.")
         if not -10 <= given.points <= 10 or given.points == 0:
             raise RowCantBeTakenIn(line=row.line, what="points are a whole number from -10 to +10, not 0.")
@@ -144,20 +149,40 @@ class IncomingCriterion:
             raise RowCantBeTakenIn(line=row.line, what="an axis has at most 100 characters.")
         if self.scale != Scale.BINARY and self.levels is None:
             raise RowCantBeTakenIn(line=row.line, what="this scale needs its levels.")
-        self.sha256 = digests.criterion_sha256(
-            conversation_id=row.external_id,
-            text=given.text,
-            points=given.points,
-            axis=given.axis,
-            scale=self.scale,
-            levels=self.levels,
-        )
+        try:
+            self.sha256 = digests.criterion_sha256(
+                conversation_id=row.external_id,
+                text=given.text,
+                points=given.points,
+                axis=given.axis,
+                scale=self.scale,
+                levels=self.levels,
+            )
+        except (TypeError, ValueError) as error:
+            raise RowCantBeTakenIn(line=row.line, what="levels hold texts and whole numbers only.") from error
+
+
+def with_own_facts(extra: str, **facts: object) -> str:
+    """Other keys with facts added under our own key. What stands there and is no object is left for its error."""
+    keys = json.loads(extra) if extra else {}
+    own = keys.get(OWN_KEY, {})
+    return json.dumps({**keys, OWN_KEY: {**own, **facts}}, ensure_ascii=False) if isinstance(own, dict) else extra
+
+
+def marked_not_for_public_text(extra: str) -> bool | None:
+    """What other keys say of public text under our own key; None where they say nothing."""
+    if f'"{OWN_KEY}"' not in extra:
+        return None
+    own = json.loads(extra).get(OWN_KEY)
+    mark = own.get(NOT_FOR_PUBLIC_TEXT) if isinstance(own, dict) else None
+    return mark if isinstance(mark, bool) else None
 
 
 def _divided(extra: str, line: int) -> tuple[str, dict[str, object]]:
     """Part a row's other keys into those to keep, as JSON text, and what our own exports say.
 
-    Of the latter only the canary that the row had before it was ours is kept as it is.
+    Of the latter three are kept as they are, since no field holds them: the canary that the row had before it was
+    ours, the key that its canary came under, and whether it is not for public text.
     """
     if not extra or f'"{OWN_KEY}"' not in extra:
         return extra, {}
@@ -168,8 +193,11 @@ def _divided(extra: str, line: int) -> tuple[str, dict[str, object]]:
     again = own.get("unknown_keys")
     if isinstance(again, dict):
         keys = {**again, **keys}
-    if own.get("source_canary"):
-        keys[OWN_KEY] = {"source_canary": own["source_canary"]}
+    kept = {name: own[name] for name in (SOURCE_CANARY, CANARY_KEY) if own.get(name)}
+    if isinstance(own.get(NOT_FOR_PUBLIC_TEXT), bool):
+        kept[NOT_FOR_PUBLIC_TEXT] = own[NOT_FOR_PUBLIC_TEXT]
+    if kept:
+        keys[OWN_KEY] = kept
     return (json.dumps(keys, ensure_ascii=False) if keys else ""), own
 
 

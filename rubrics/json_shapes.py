@@ -3,15 +3,16 @@
 What a shape lacks stands under the key ``consilium``, of the row and of each criterion. The other keys of an imported
 row come out again where they were; one that a shape uses itself goes under ``consilium.unknown_keys``. The study's
 own versions carry the study's canary as ``canary_string``; one that a conversation was imported with then stands
-under ``consilium.source_canary``.
+under ``consilium.source_canary``. A published set's canary comes out of HealthBench's shape under its own key.
 """
 
 import json
 from collections.abc import Iterator
 
-from rubrics.incoming import OWN_KEY
+from rubrics.incoming import CANARY_KEY, NOT_FOR_PUBLIC_TEXT, OWN_KEY, SOURCE_CANARY
 from rubrics.models import FrozenConversation, FrozenCriterion, RubricVersion
 from rubrics.reading_versions import FrozenRubric, facts_of, rubrics_of
+from rubrics.taking_in import is_not_for_public_text
 
 Object = dict[str, object]
 
@@ -40,7 +41,7 @@ def healthbench_rows(version: RubricVersion) -> Iterator[Object]:
             "has_prior_context": conversation.has_prior_context,
             "source": conversation.source,
         }
-        yield _finished(row, version, conversation, others, own)
+        yield _finished(row, version, conversation, others, own, canary_key=_canary_key(others))
 
 
 def mentalhealthbench_rows(version: RubricVersion) -> Iterator[Object]:
@@ -62,16 +63,23 @@ def mentalhealthbench_rows(version: RubricVersion) -> Iterator[Object]:
 
 
 def _finished(
-    row: Object, version: RubricVersion, conversation: FrozenConversation, others: Object, own: Object
+    row: Object,
+    version: RubricVersion,
+    conversation: FrozenConversation,
+    others: Object,
+    own: Object,
+    *,
+    canary_key: str = "canary_string",
 ) -> Object:
     """The row with its canary, the keys of others, and ``consilium`` last."""
     is_own = version.kind == RubricVersion.Kind.CONSENSUS
     canary = version.canary_string if is_own else conversation.canary_string
     if canary:
-        row["canary_string"] = canary
+        row["canary_string" if is_own else canary_key] = canary
     own["sha256"] = conversation.item_sha256
     if is_own and conversation.canary_string:
-        own["source_canary"] = conversation.canary_string
+        own[SOURCE_CANARY] = conversation.canary_string
+    own[NOT_FOR_PUBLIC_TEXT] = is_not_for_public_text(version.source_format, conversation.extra)
     return _with_others(row, others, own, conversation.tombstone)
 
 
@@ -118,6 +126,13 @@ def _tags(given: object, axis: str) -> list[str]:
     if axis and f"axis:{axis}" not in tags:
         tags.append(f"axis:{axis}")
     return tags
+
+
+def _canary_key(others: Object) -> str:
+    """The key that a canary came under: ``canary``, which HealthBench writes too, or ``canary_string``."""
+    own = others.get(OWN_KEY)
+    came_under = own.get(CANARY_KEY) if isinstance(own, dict) else None
+    return "canary" if came_under == "canary" else "canary_string"
 
 
 def _others(extra: str) -> Object:

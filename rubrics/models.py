@@ -3,15 +3,44 @@
 Everything that a freeze writes is refused UPDATE, DELETE and TRUNCATE by the database. What may be added later stands
 beside it, in a table with "event" in its name. Where law demands that a text goes, the database's owner empties it
 with triggers off and writes a tombstone beside its hash; the version still verifies by the hash.
+
+A version doesn't grow either: only the transaction that writes its row may write rows of it. The database itself notes
+in the version's row which transaction that is, and asks for every row when the transaction ends (an import writes the
+version's row last).
 """
 
+import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Lower
 
-from annotation.models import Conversation, Criterion, Policy, Revision, Scale, Study, User
-from consilium.guards import never_changes
+from annotation.models import (
+    Acuity,
+    Conversation,
+    Criterion,
+    ObjectionCategory,
+    Policy,
+    Revision,
+    Scale,
+    Study,
+    User,
+    UserProfile,
+    Vote,
+)
+from consilium.guards import BLANK, SHA256, Guard, holds_at_commit, never_changes
 from consilium.identified import Identified
+
+
+def written_with_its_version(version: str) -> pgtrigger.Trigger:
+    """The trigger of a table of a version's rows; ``version`` is the SQL, over NEW, that finds the version."""
+    return holds_at_commit(
+        f"EXISTS ({version} AND version.frozen_in = public.consilium_this_transaction())",
+        name="written_with_its_version",
+        what="a version is written whole, and nothing is added to it later",
+    )
+
+
+OF_ITS_VERSION = "SELECT FROM public.rubrics_rubricversion AS version WHERE version.id = NEW.version_id"
 
 
 class RubricVersionQuerySet(models.QuerySet["RubricVersion"]):
@@ -49,6 +78,13 @@ class RubricVersion(Identified):
     conversations_count = models.PositiveIntegerField()
     frozen_at = models.DateTimeField(auto_now_add=True)
     frozen_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
+    frozen_in = models.CharField(
+        max_length=60,
+        blank=True,
+        default="",
+        editable=False,
+        help_text="The transaction that wrote it, by the database's own hand.",
+    )
     tombstone = models.TextField(null=True)  # noqa: DJ001
 
     objects = RubricVersionQuerySet.as_manager()
@@ -63,7 +99,7 @@ class RubricVersion(Identified):
                 name="a_name_is_one_external_version_of_a_study",
             ),
             models.CheckConstraint(
-                condition=models.Q(kind="consensus", number__gte=1, name="", policy__isnull=False)
+                condition=models.Q(kind="consensus", number__isnull=False, number__gte=1, name="", policy__isnull=False)
                 | models.Q(kind="external", number=None, policy=None) & ~models.Q(name=""),
                 name="own_versions_have_a_number_external_ones_a_name",
             ),
@@ -77,8 +113,29 @@ class RubricVersion(Identified):
                 condition=models.Q(note=None, tombstone__isnull=False) | models.Q(note__isnull=False, tombstone=None),
                 name="a_note_is_there_or_its_tombstone",
             ),
+            models.CheckConstraint(
+                condition=models.Q(
+                    digest__regex=SHA256,
+                    record_digest__regex=SHA256,
+                    policy_sha256__regex=SHA256,
+                    note_sha256__regex=SHA256,
+                ),
+                name="a_versions_digests_are_64_hex_digits",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(source_sha256="") | models.Q(source_sha256__regex=SHA256),
+                name="a_source_files_digest_is_64_hex_digits",
+            ),
         ]
-        triggers = never_changes()
+        triggers = [
+            *never_changes(),
+            Guard(
+                name="notes_which_transaction_wrote_it",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert,
+                func="NEW.frozen_in := public.consilium_this_transaction(); RETURN NEW;",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"version {self.address}"
@@ -111,12 +168,23 @@ class FrozenConversation(Identified):
         constraints = [
             models.UniqueConstraint(fields=["version", "conversation"], name="a_version_holds_a_conversation_once"),
             models.CheckConstraint(
-                condition=models.Q(messages=None, tombstone__isnull=False)
-                | models.Q(messages__isnull=False, tombstone=None),
+                condition=models.Q(messages__isnull=True, tombstone__isnull=False)
+                | models.Q(messages__isnull=False, tombstone=None) & ~models.Q(messages=None),
                 name="frozen_messages_are_there_or_their_tombstone",
             ),
+            models.CheckConstraint(
+                condition=models.Q(acuity=None) | models.Q(acuity__in=Acuity.values),
+                name="a_frozen_acuity_is_one_of_three_or_unknown",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(user_profile=None) | models.Q(user_profile__in=UserProfile.values),
+                name="a_frozen_user_profile_is_one_of_four_or_unknown",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(item_sha256__regex=SHA256), name="a_frozen_conversations_hash_is_64_hex_digits"
+            ),
         ]
-        triggers = never_changes()
+        triggers = [*never_changes(), written_with_its_version(OF_ITS_VERSION)]
 
     def __str__(self) -> str:
         return f"{self.external_id} in {self.version}"
@@ -154,8 +222,29 @@ class FrozenCriterion(Identified):
                 condition=models.Q(text=None, tombstone__isnull=False) | models.Q(text__isnull=False, tombstone=None),
                 name="a_frozen_text_is_there_or_its_tombstone",
             ),
+            models.CheckConstraint(condition=~models.Q(text__regex=BLANK), name="a_frozen_criterion_says_something"),
+            models.CheckConstraint(
+                condition=models.Q(scale__in=Scale.values), name="a_frozen_scale_is_binary_ordinal_or_choice"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(scale=Scale.BINARY, levels__isnull=True)
+                | ~models.Q(scale=Scale.BINARY) & models.Q(levels__isnull=False) & ~models.Q(levels=None),
+                name="a_frozen_binary_scale_has_no_levels_others_have",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(item_sha256__regex=SHA256), name="a_frozen_criterions_hash_is_64_hex_digits"
+            ),
         ]
-        triggers = never_changes()
+        triggers = [
+            *never_changes(),
+            written_with_its_version(
+                """
+                SELECT FROM public.rubrics_frozenconversation AS place
+                  JOIN public.rubrics_rubricversion AS version ON version.id = place.version_id
+                 WHERE place.id = NEW.frozen_conversation_id AND version.id = NEW.version_id
+                """
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.external_id} in {self.version}"
@@ -182,8 +271,35 @@ class FrozenVote(Identified):
                 | models.Q(reason__isnull=False, tombstone=None),
                 name="a_frozen_reason_is_there_or_its_tombstone",
             ),
+            models.CheckConstraint(
+                condition=models.Q(choice__in=Vote.Choice.values),
+                name="a_frozen_vote_agrees_objects_abstains_or_recuses",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(choice="object", category__in=ObjectionCategory.values)
+                | ~models.Q(choice="object") & models.Q(category=""),
+                name="a_frozen_objection_has_a_category",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(choice="agree", points__isnull=False, points__gte=-10, points__lte=10)
+                & ~models.Q(points=0)
+                | ~models.Q(choice="agree") & models.Q(points=None),
+                name="a_frozen_agreement_has_a_weight_nothing_else_has",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(item_sha256__regex=SHA256), name="a_frozen_votes_hash_is_64_hex_digits"
+            ),
         ]
-        triggers = never_changes()
+        triggers = [
+            *never_changes(),
+            written_with_its_version(
+                """
+                SELECT FROM public.rubrics_frozencriterion AS criterion
+                  JOIN public.rubrics_rubricversion AS version ON version.id = criterion.version_id
+                 WHERE criterion.id = NEW.criterion_id
+                """
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"a vote for {self.criterion}"
@@ -201,15 +317,19 @@ class FrozenLeftOut(Identified):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["version", "criterion"], name="a_criterion_is_left_out_once"),
+            models.CheckConstraint(condition=~models.Q(reason__regex=BLANK), name="what_is_left_out_says_why"),
         ]
-        triggers = never_changes()
+        triggers = [*never_changes(), written_with_its_version(OF_ITS_VERSION)]
 
     def __str__(self) -> str:
         return f"{self.criterion} left out of {self.version}"
 
 
 class WithdrawalEvent(Identified):
-    """A version was marked withdrawn, with the reason; the version itself stays as it was."""
+    """A version was marked withdrawn, with the reason; the version itself stays as it was.
+
+    Its unique index is named ``a_version_is_withdrawn_once`` (by the migration: Django names a one-to-one by itself).
+    """
 
     version = models.OneToOneField(RubricVersion, on_delete=models.PROTECT, related_name="withdrawal")
     reason = models.TextField()
@@ -218,8 +338,9 @@ class WithdrawalEvent(Identified):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=~models.Q(reason=""), name="a_withdrawal_has_a_reason"),
+            models.CheckConstraint(condition=~models.Q(reason__regex=BLANK), name="a_withdrawal_has_a_reason"),
         ]
+        triggers = never_changes()
 
     def __str__(self) -> str:
         return f"{self.version} withdrawn"

@@ -22,7 +22,8 @@ from annotation.importing.messages import (
 )
 from annotation.importing.rows import Columns, FileRow
 from consilium.canonical import canonical_line, sha256_hex
-from consilium.tables import Unreadable, as_list, as_text, as_whole_number
+from consilium.tables import Unreadable, as_list, as_text, as_whole_number, under_known_names
+from rubrics.incoming import CANARY_KEY, with_own_facts
 from rubrics.taking_in import ExternalCriterion, SourceFormat
 
 T = TypeVar("T")
@@ -48,8 +49,10 @@ class Shape(ABC):
 
     name: ClassVar[SourceFormat]
     criteria_key: ClassVar[str]
+    criterion_keys: ClassVar[tuple[str, ...]]
     columns: ClassVar[Columns]
-    is_not_for_public_text: ClassVar[bool] = False
+    own_names: ClassVar[dict[str, str]]
+    """The shape's names of what a study's own file calls otherwise."""
 
     @abstractmethod
     def is_meant_by(self, values: dict[str, object]) -> bool:
@@ -74,21 +77,29 @@ class Shape(ABC):
             try:
                 if not isinstance(each, dict):
                     raise Unreadable("expected a JSON object.")
-                criteria.append(self._criterion(each))
+                criteria.append(self._criterion(under_known_names(each, known=self.criterion_keys)))
             except Unreadable as fault:
                 faults.append(f"Criterion {number}, {fault.message}")
         for told in faults[:_MOST_TOLD]:
             row.error(self.criteria_key, told)
         if len(faults) > _MOST_TOLD:
-            row.error(self.criteria_key, f"{len(faults) - _MOST_TOLD} more criteria of this row can't be taken.")
+            more = len(faults) - _MOST_TOLD
+            told = "1 more criterion" if more == 1 else f"{more} more criteria"
+            row.error(self.criteria_key, f"{told} of this row can't be taken.")
         return criteria
 
     def _id(self, row: FileRow, column: str, messages: Messages) -> str:
         return row.name(column) or (id_from_messages(messages) if messages else "")
 
     def _canary(self, row: FileRow) -> str:
-        column = next((column for column in CANARIES if row.has(column)), CANARIES[0])
-        return row.text(column, longest=500)
+        return row.text(_canary_column(row), longest=500)
+
+    def _others(self, row: FileRow) -> str:
+        """The keys that the shape does not know, and the one that the canary came under where it is not ours."""
+        column = _canary_column(row)
+        known = [key for key in self.columns.known if key not in CANARIES or key == column or not row.has(key)]
+        others = unknown_keys(row.values, known=known)
+        return others if column == CANARIES[0] else with_own_facts(others, **{CANARY_KEY: column})
 
 
 class HealthBench(Shape):
@@ -96,7 +107,15 @@ class HealthBench(Shape):
 
     name = "healthbench"
     criteria_key = "rubrics"
+    criterion_keys = ("criterion", "points", "tags")
     columns = Columns(known=("prompt_id", "prompt", "rubrics", "example_tags", *CANARIES))
+    own_names: ClassVar[dict[str, str]] = {
+        "id": "prompt_id",
+        "messages": "prompt",
+        "tags": "example_tags",
+        "canary_string": "canary",
+        "criteria": criteria_key,
+    }
 
     def is_meant_by(self, values: dict[str, object]) -> bool:
         return "rubrics" in values or ("prompt" in values and "messages" not in values)
@@ -110,7 +129,7 @@ class HealthBench(Shape):
                 messages=messages,
                 tags=read_tags(row, "example_tags"),
                 canary_string=self._canary(row),
-                extra=unknown_keys(row.values, known=self.columns.known),
+                extra=self._others(row),
             ),
             criteria=self._criteria(row),
         )
@@ -133,7 +152,8 @@ class MentalHealthBench(Shape):
 
     name = "mentalhealthbench"
     criteria_key = "rubric_items"
-    is_not_for_public_text = True
+    own_names: ClassVar[dict[str, str]] = {"messages": "conversation", "criteria": criteria_key}
+    criterion_keys = ("criterion_text", "points", "behavior_axis")
     columns = Columns(
         known=(
             "id",
@@ -162,7 +182,7 @@ class MentalHealthBench(Shape):
                 user_profile=read_user_profile(row),
                 has_prior_context=row.true_or_false("has_prior_context"),
                 canary_string=self._canary(row),
-                extra=unknown_keys(row.values, known=self.columns.known),
+                extra=self._others(row),
             ),
             criteria=self._criteria(row),
         )
@@ -171,6 +191,11 @@ class MentalHealthBench(Shape):
         conversation = row.values.get("conversation")
         if not isinstance(conversation, dict):
             row.error("conversation", "Expected an object {messages}.")
+            return []
+        try:
+            conversation = under_known_names(conversation, known=("messages",))
+        except Unreadable as fault:
+            row.error("conversation", fault.message)
             return []
         left = sorted(conversation.keys() - {"messages"})
         if left:
@@ -185,7 +210,7 @@ class MentalHealthBench(Shape):
             text=_text("criterion_text", given),
             points=_points(given),
             axis=_axis("behavior_axis", _taken("behavior_axis", given, as_text) or ""),
-            extra=unknown_keys(given, known=("criterion_text", "points", "behavior_axis")),
+            extra=unknown_keys(given, known=self.criterion_keys),
         )
 
 
@@ -220,6 +245,10 @@ def _axis(key: str, axis: str) -> str:
     if len(axis) > 100:
         raise Unreadable(f"{key}: expected an axis of at most 100 characters.")
     return axis
+
+
+def _canary_column(row: FileRow) -> str:
+    return next((column for column in CANARIES if row.has(column)), CANARIES[0])
 
 
 def _alternate(messages: Messages) -> bool:

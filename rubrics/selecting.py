@@ -49,10 +49,10 @@ class LeavingOutNeedsAReason(RuleViolation):
 
 class LeftOutKind(models.TextChoices):
     DRAFT = "draft", "draft"
-    VOTING = "voting", "in voting"
+    VOTING = "voting", CriterionState.VOTING.label
     OPEN_ROUND = "open_round", "its conversation is in an open round"
     NOT_VOTED_ON = "not_voted_on", "wording not voted on"
-    UNSETTLED = "unsettled", "unsettled"
+    UNSETTLED = "unsettled", CriterionState.DISCUSSION.label
     NO_CONSENSUS = "no_consensus", "no consensus"
     OUT = "out", "out"
     OTHER_POLICY = "other_policy", "decided under another policy"
@@ -200,7 +200,8 @@ def _why_not(
     if outcome.policy_id != policy.id:
         return (
             LeftOutKind.OTHER_POLICY,
-            f"It was decided under policy {outcome.policy_version}, and policy {policy.version} is in force.",
+            f"It was decided under version {outcome.policy_version} of the rule of consensus, "
+            f"and version {policy.version} is in force.",
         )
     return None
 
@@ -254,22 +255,33 @@ def _recomputed(
     deciding = {candidate.id: outcomes[candidate.outcome_id] for candidate in candidates if candidate.outcome_id}
     votes = votes_of(study, conversations, {(this.round_id, this.wording_id) for this in deciding.values()})
     carried: dict[UUID, tuple[Outcome, tuple[CarryingVote, ...]]] = {}
+    found: dict[tuple[object, ...], tuple[str, int | None, list[str]]] = {}
     for candidate in candidates:
         outcome = deciding[candidate.id]
-        cast = votes[outcome.round_id, outcome.wording_id]
-        decision = consensus.decide(
-            rules[outcome.policy_id],
-            writers=outcome.writers,
-            wording=outcome.wording_id,
-            eligible=outcome.eligible,
-            votes=[
-                consensus.Ballot(vote.person, outcome.wording_id, vote.choice, vote.points, vote.category)  # type: ignore[arg-type]
-                for vote in cast
-            ],
-        )
-        given = (decision.result, decision.points, [clause.value for clause in decision.failing])
+        may = set(outcome.eligible).difference(outcome.writers)
+        counting = tuple(vote for vote in votes[outcome.round_id, outcome.wording_id] if vote.person in may)
+        # The rule knows no names, and nobody has two votes on a wording: the same votes by others decide the same.
+        key = outcome.policy_id, *sorted((vote.choice, vote.points or 0, vote.category) for vote in counting)
+        given = found.get(key)
+        if given is None:
+            given = found[key] = _decided(rules[outcome.policy_id], outcome, counting)
         if given != (outcome.result, outcome.points, outcome.failing) or candidate.wording_id != outcome.wording_id:
             raise StoredDecisionDiffers(criterion=candidate.external_id)
-        may = set(outcome.eligible) - set(outcome.writers)
-        carried[candidate.id] = outcome, tuple(vote for vote in cast if vote.person in may)
+        carried[candidate.id] = outcome, counting
     return carried
+
+
+def _decided(
+    rule: consensus.Rule, outcome: Outcome, votes: Collection[CarryingVote]
+) -> tuple[str, int | None, list[str]]:
+    decision = consensus.decide(
+        rule,
+        writers=outcome.writers,
+        wording=outcome.wording_id,
+        eligible=outcome.eligible,
+        votes=[
+            consensus.Ballot(vote.person, outcome.wording_id, vote.choice, vote.points, vote.category)  # type: ignore[arg-type]
+            for vote in votes
+        ],
+    )
+    return decision.result, decision.points, [clause.value for clause in decision.failing]

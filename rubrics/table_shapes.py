@@ -9,8 +9,10 @@ from collections.abc import Iterator, Sequence
 
 from consilium.tables import LONGEST_CELL
 from consilium.tables.cells import as_json_text, is_too_long
+from rubrics.incoming import NOT_FOR_PUBLIC_TEXT
 from rubrics.models import FrozenConversation, FrozenCriterion, RubricVersion
 from rubrics.reading_versions import FrozenRubric, facts_of, more_facts_of, rubrics_of
+from rubrics.taking_in import is_not_for_public_text
 
 Cells = dict[str, object]
 
@@ -35,11 +37,11 @@ CRITERION = (
     "sha256",
     "tombstone",
 )
-CONVERSATION = ("conversation_id", "part", *METADATA, "extra", "sha256", "tombstone")
+CONVERSATION = ("conversation_id", "part", *METADATA, NOT_FOR_PUBLIC_TEXT, "extra", "sha256", "tombstone")
 MESSAGE = ("conversation_id", "turn", "part", "role", "content")
 VOTE = ("conversation_id", "criterion_id", "sha256")
 FACT = ("name", "part", "value")
-ALL = ("kind", *dict.fromkeys([*CRITERION, *MESSAGE, *FACT]))
+ALL = ("kind", *dict.fromkeys([*CRITERION, *MESSAGE, *FACT, NOT_FOR_PUBLIC_TEXT]))
 """The columns of the CSV file."""
 
 _REPEATED = frozenset({"kind", "conversation_id", "criterion_id", "turn", "name"})
@@ -53,7 +55,7 @@ def sheets(version: RubricVersion) -> list[tuple[str, Sequence[str], Iterator[li
         (
             "conversations",
             CONVERSATION,
-            _listed(CONVERSATION, (_conversation(each) for each in rubrics_of(version, with_votes=False))),
+            _listed(CONVERSATION, (_conversation(each, version) for each in rubrics_of(version, with_votes=False))),
         ),
         (
             "messages",
@@ -73,7 +75,7 @@ def csv_rows(version: RubricVersion) -> Iterator[list[object]]:
 def _all(version: RubricVersion) -> Iterator[Cells]:
     yield from ({"kind": "version", **row} for row in _facts(version))
     for rubric in rubrics_of(version):
-        yield {"kind": "conversation", **_conversation(rubric)}
+        yield {"kind": "conversation", **_conversation(rubric, version)}
         yield from ({"kind": "message", **row} for row in _messages(rubric))
         yield from ({"kind": "criterion", **row} for row in _criteria(rubric))
         yield from ({"kind": "vote", **row} for row in _votes(rubric))
@@ -97,11 +99,12 @@ def _metadata(conversation: FrozenConversation) -> Cells:
     }
 
 
-def _conversation(rubric: FrozenRubric) -> Cells:
+def _conversation(rubric: FrozenRubric, version: RubricVersion) -> Cells:
     conversation = rubric.conversation
     return {
         "conversation_id": conversation.external_id,
         **_metadata(conversation),
+        NOT_FOR_PUBLIC_TEXT: is_not_for_public_text(version.source_format, conversation.extra),
         "extra": conversation.extra,
         "sha256": conversation.item_sha256,
         "tombstone": conversation.tombstone,

@@ -27,6 +27,7 @@ from rubrics.incoming import (
     RowCantBeTakenIn,
     SourceFormat,
     content_sha256_of,
+    marked_not_for_public_text,
 )
 from rubrics.models import FrozenConversation, FrozenCriterion, RubricVersion
 
@@ -40,6 +41,7 @@ __all__ = [
     "SourceFormat",
     "checked_name",
     "find_taken",
+    "is_not_for_public_text",
     "take_in_version",
 ]
 
@@ -89,8 +91,7 @@ def take_in_version(
     """Write a published file as the study's external version ``name``; where it is there already, answer that one.
 
     To be called inside a transaction. Raises NameCantBeUsed, NameIsTaken, FileHasNoCriteria, and RowCantBeTakenIn with
-    the line for what no row can hold. MentalHealthBench's publisher asks that its examples not be shown in public
-    text: the study is marked so.
+    the line for what no row can hold. Where a row is not for public text, the study is marked so.
     """
     if not connection.in_atomic_block:
         raise RuntimeError("A file is taken in inside a transaction.")
@@ -129,10 +130,19 @@ def take_in_version(
         if violated_constraint(error) == "a_name_is_one_external_version_of_a_study":
             raise NameIsTaken(name=version.name) from error
         raise
-    if source_format == "mentalhealthbench" and not study.is_not_for_public_text:
+    if writing.is_not_for_public_text and not study.is_not_for_public_text:
         study.is_not_for_public_text = True
         study.save(update_fields=["is_not_for_public_text"])
     return version
+
+
+def is_not_for_public_text(source_format: str, extra: str) -> bool:
+    """Whether a conversation is not for public text: what its row says, as our exports do, else its shape.
+
+    MentalHealthBench's publisher asks that its examples not be shown in public text.
+    """
+    marked = marked_not_for_public_text(extra)
+    return source_format == "mentalhealthbench" if marked is None else marked
 
 
 def checked_name(name: str) -> str:
@@ -153,6 +163,7 @@ class _Writing:
         self.canaries: set[str] = set()
         self.ids: set[str] = set()
         self.conversations_count = self.criteria_count = 0
+        self.is_not_for_public_text = False
 
     def write(self, batch: list[ExternalConversation]) -> None:
         conversations: list[Conversation] = []
@@ -166,6 +177,7 @@ class _Writing:
                 raise RowCantBeTakenIn(line=row.line, what=f'the id "{row.external_id}" stands twice in the file.')
             self.ids.add(row.external_id)
             self.canaries.add(incoming.canary_string)
+            self.is_not_for_public_text |= is_not_for_public_text(self.version.source_format, incoming.others)
             conversation, frozen_conversation = self._conversation(incoming)
             conversations.append(conversation)
             frozen_conversations.append(frozen_conversation)

@@ -12,19 +12,25 @@ from annotation.importing.criteria import import_criteria
 from annotation.importing.report import Report
 from annotation.importing.votes import import_votes
 from annotation.models import FileImport, Study, User
+from rubrics import file_shapes
+from rubrics.file_shapes import FileShape
 from rubrics.importing import import_conversations
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """One kind of file: how its page names it, its columns, the act that takes it in, and what that takes besides."""
+    """One kind of file: how its page names it, what it holds, the act that takes it in, and what that takes besides."""
 
     kind: FileImport.Kind
     words: str
-    columns: str
+    shape: FileShape
     act: Callable[..., Report]
     options: tuple[str, ...] = ()
     care: str = ""
+
+    @property
+    def columns(self) -> str:
+        return ", ".join(self.shape.columns.known)
 
 
 UPLOADS = {
@@ -33,21 +39,21 @@ UPLOADS = {
         Upload(
             FileImport.Kind.CONVERSATIONS,
             "Conversations",
-            "id, messages, language, country, acuity, user_profile, has_prior_context, tags, source, canary_string",
+            file_shapes.CONVERSATIONS,
             import_conversations,
             ("name",),
         ),
         Upload(
             FileImport.Kind.CRITERIA,
             "Criteria",
-            "conversation_id, criterion_id, author, text, points, axis, rationale, scale",
+            file_shapes.CRITERIA,
             import_criteria,
             ("keep_drafting", "revise"),
         ),
         Upload(
             FileImport.Kind.VOTES,
             "Votes",
-            "criterion_id, reviewer, choice, points, reason, category, round",
+            file_shapes.VOTES,
             import_votes,
             care="Only votes that reviewers gave elsewhere. They are kept marked as imported, with the file's digest; "
             "a vote by a clinician who was not assigned assigns that person.",

@@ -1,4 +1,7 @@
-"""Addresses of the pages about rubric versions, below a study."""
+"""Addresses of the pages about rubric versions, below a study.
+
+Those of freezing and of why lie below the versions, so that the navigation shows where they belong.
+"""
 
 from django.urls import URLPattern, path
 
@@ -6,7 +9,7 @@ from rubrics.views import freeze, imports, versions, why
 
 STUDY = "studies/<slug:slug>/"
 VERSION = STUDY + "versions/<str:address>/"
-FREEZE = STUDY + "freeze/"
+FREEZE = STUDY + "versions/next/freeze/"
 
 urlpatterns: list[URLPattern] = [
     path(STUDY + "versions/", versions.list_versions, name="study_versions"),
@@ -19,7 +22,8 @@ urlpatterns: list[URLPattern] = [
     path(FREEZE + "changes/", freeze.show_changes, name="freeze_changes"),
     path(FREEZE + "leave-out/<uuid:criterion_id>/", freeze.leave_out, name="freeze_leave_out"),
     path(FREEZE + "put-back/<uuid:criterion_id>/", freeze.put_back, name="freeze_put_back"),
-    path(STUDY + "criteria/<uuid:criterion_id>/why/", why.show_why, name="why"),
+    path(STUDY + "versions/criteria/<uuid:criterion_id>/why/", why.show_why, name="why"),
     path(STUDY + "admin/import/", imports.list_imports, name="study_imports"),
     path(STUDY + "admin/import/<slug:kind>/", imports.take_in, name="study_import"),
+    path(STUDY + "admin/import/<slug:kind>/example/", imports.show_example, name="study_import_example"),
 ]

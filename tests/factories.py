@@ -12,7 +12,7 @@ from annotation.assigning import assign_reviewer
 from annotation.drafting import draft_criterion
 from annotation.joining import add_member, create_study
 from annotation.models import Conversation, Criterion, Round, Study, User, Vote
-from annotation.rounds import close_drafting
+from annotation.round_acts import close_drafting
 from annotation.voting import Ballot, cast_vote
 from consilium.canonical import canonical_line, sha256_hex
 

@@ -59,7 +59,7 @@ def got(person: User, url: str) -> Any:
 
 
 def api_addresses(panel: Panel, conversation: Conversation, criterion: Criterion) -> list[str]:
-    """Every address of the annotation API that answers a GET."""
+    """The addresses of the annotation API that answer a GET to every member."""
     return [
         reverse("api_studies"),
         at(panel.study, "api_study"),
@@ -67,6 +67,8 @@ def api_addresses(panel: Panel, conversation: Conversation, criterion: Criterion
         at(panel.study, "api_conversation", conversation_id=conversation.id),
         at(panel.study, "api_criteria", conversation_id=conversation.id),
         at(panel.study, "api_votes", conversation_id=conversation.id),
+        at(panel.study, "api_rounds", conversation_id=conversation.id),
+        at(panel.study, "api_desk", conversation_id=conversation.id),
         at(panel.study, "api_criterion", criterion_id=criterion.id),
         at(panel.study, "api_comments", criterion_id=criterion.id),
     ]

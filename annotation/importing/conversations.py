@@ -5,7 +5,7 @@ batches, so that memory does not grow with the texts. A row without an id is nam
 Keys that are not known are kept as JSON text where they come from JSON Lines.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -18,6 +18,7 @@ from annotation.importing.messages import (
     ReadConversation,
     comparable_facts,
     conversation_sha256,
+    different_keys,
     id_from_messages,
     read_acuity,
     read_country,
@@ -32,7 +33,7 @@ from annotation.importing.report import Report
 from annotation.importing.rows import Columns, FileRow, and_lines, in_batches, read_rows
 from annotation.importing.turns import TURN_COLUMNS, Turns
 from annotation.models import Conversation, FileImport, Study, User
-from consilium.tables import Kind, Table
+from consilium.tables import Kind, Table, column_name
 
 FACTS = (
     "language",
@@ -60,23 +61,29 @@ class Seen:
     criteria_sha256: str = ""
 
     def differences(self, other: "Seen") -> list[str]:
-        """The columns in which another conversation of the same id differs."""
+        """The columns in which another conversation of the same id differs; unknown keys by their own names."""
         differs = {
             "messages": self.item_sha256 != other.item_sha256,
             **{
                 column: mine != theirs
                 for column, mine, theirs in zip(Facts._fields, self.facts, other.facts, strict=True)
+                if column != "extra"
             },
             "criteria": self.criteria_sha256 != other.criteria_sha256,
         }
-        return [column for column, is_different in differs.items() if is_different]
+        found = [column for column, is_different in differs.items() if is_different]
+        return found + different_keys(self.facts.extra, other.facts.extra)
 
 
 class SeenConversations:
-    """The conversations of a file by their id; a double is warned of, a contradiction an error of both lines."""
+    """The conversations of a file by their id; a double is warned of, a contradiction an error of both lines.
 
-    def __init__(self, report: Report) -> None:
+    ``columns`` are the file's own names of what it calls otherwise than a study's own file does.
+    """
+
+    def __init__(self, report: Report, *, columns: Mapping[str, str] | None = None) -> None:
         self._report = report
+        self.columns = columns or {}
         self.by_id: dict[str, Seen] = {}
 
     def add(self, this: ReadConversation, criteria_sha256: str = "") -> None:
@@ -87,18 +94,19 @@ class SeenConversations:
             self._scan(this)
             return
         lines = and_lines(before.line, this.line)
-        different = before.differences(seen)
+        different = [self.columns.get(column, column) for column in before.differences(seen)]
         if different:
             told = f"The {lines} both have the id “{this.external_id}”, but differ in {', '.join(different)}."
             self._report.error(this.line, different[0], told)
         else:
             told = f"The {lines} hold the same conversation; it counts once."
-            self._report.warn(this.line, "id", told, kind="doubles")
+            self._report.warn(this.line, self.columns.get("id", "id"), told, kind="doubles")
 
     def _scan(self, this: ReadConversation) -> None:
+        column = self.columns.get("messages", "messages")
         for number, message in enumerate(this.messages, start=1):
             warn_of_personal_data(
-                self._report, line=this.line, column="messages", text=message["content"], place=f"Message {number}"
+                self._report, line=this.line, column=column, text=message["content"], place=f"Message {number}"
             )
 
 
@@ -111,12 +119,12 @@ def import_conversations(
     """
     table = open_file(source, columns=COLUMNS)
     report = Report()
-    seen = SeenConversations(report)
     reading = _Reading(table)
+    seen = SeenConversations(report, columns=reading.own_names)
     for this in reading.conversations(report):
         seen.add(this)
     with one_act(study, check=check):
-        new = _compared(study, seen.by_id, report)
+        new = _compared(study, seen, report)
         if not report.errors and new and not check:
             record = record_import(
                 study=study,
@@ -139,6 +147,11 @@ class _Reading:
         if self._is_by_turn():
             self._turns = Turns(read_rows(table, Report(), BY_TURN))
 
+    @property
+    def own_names(self) -> dict[str, str]:
+        """The file's own names of what it calls otherwise: a row of one turn has a content, no messages."""
+        return {"messages": "content"} if self._turns else {}
+
     def conversations(self, report: Report) -> Iterator[ReadConversation]:
         if self._turns is None:
             rows = read_rows(self.table, report, WHOLE, keeps_unknown=True)
@@ -152,7 +165,7 @@ class _Reading:
     def _is_by_turn(self) -> bool:
         columns = self.table.columns
         if columns is None:
-            columns = next((tuple(row.values) for row in self.table.rows()), ())
+            columns = next((tuple(column_name(key) for key in row.values) for row in self.table.rows()), ())
         return "messages" not in columns and {"role", "content"} <= set(columns)
 
 
@@ -174,16 +187,17 @@ def _read(row: FileRow, *, keeps_unknown: bool) -> ReadConversation:
     )
 
 
-def _compared(study: Study, seen: dict[str, Seen], report: Report) -> set[str]:
+def _compared(study: Study, seen: SeenConversations, report: Report) -> set[str]:
     """Compare a file's conversations with the stored ones. Returns the ids of the new ones."""
-    new = set(seen)
+    new = set(seen.by_id)
     stored = Conversation.objects.own().filter(study=study)
     for external_id, item_sha256, *facts in stored.values_list("external_id", "item_sha256", *Facts._fields).iterator():
-        this = seen.get(external_id)
+        this = seen.by_id.get(external_id)
         if this is None:
             continue
         new.discard(external_id)
-        different = this.differences(Seen(0, item_sha256, comparable_facts(*facts)))
+        stored_one = Seen(0, item_sha256, comparable_facts(*facts))
+        different = [seen.columns.get(column, column) for column in this.differences(stored_one)]
         if not different:
             report.unchanged += 1
             continue

@@ -1,9 +1,10 @@
 """Importing draft criteria for a study's conversations.
 
 A criterion without an id is named by the digest of its content. A known id with other content is an error that names
-the votes which would stop counting; with ``revise`` it becomes a new revision, and its author a writer. Drafting of
-the conversations that the file names is closed (``keep_drafting``: not), and round 1 opens after the last row with all
-their criteria. A new criterion joins the round that is open in its conversation; after a reveal it waits for the next.
+the votes which would stop counting (of an open round none: they are blind); with ``revise`` it becomes a new revision,
+and its author a writer. Drafting of the conversations that the file names is closed (``keep_drafting``: not), and round
+1 opens after the last row with all their criteria. A new criterion joins the round that is open in its conversation;
+after a reveal it waits for the next.
 """
 
 from pathlib import Path

@@ -4,14 +4,14 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from django.db.models import Count, F, Func, IntegerField
+from django.db.models import F, Func, IntegerField
 
 from annotation.drafting import same_wording
-from annotation.importing.criteria_read import ReadCriterion, differences
+from annotation.importing.criteria_read import COLUMNS, ReadCriterion, differences
 from annotation.importing.messages import comparable_extra
 from annotation.importing.report import Report
 from annotation.importing.rows import in_batches
-from annotation.models import Conversation, Criterion, Revision, RevisionWriter, Round, Study, Vote
+from annotation.models import Conversation, Criterion, Revision, RevisionWriter, Round, RoundCriterion, Study, Vote
 from annotation.writers import writers_of
 from consilium.canonical import normal_text
 
@@ -136,7 +136,7 @@ class StoredCriteria:
 
     def _fault_of_revising(self, row: ReadCriterion, criterion: Criterion, different: list[str]) -> str | None:
         """What keeps the row from becoming a revision, as the end of a sentence about the criterion; None: nothing."""
-        fixed = [column for column in different if column in ("conversation_id", "extra")]
+        fixed = [column for column in different if column == "conversation_id" or column not in COLUMNS.known]
         is_new_wording = self._kept_wording(row, criterion) is None
         if criterion.withdrawn_at or criterion.merged_into_id:
             return "was withdrawn or merged into another; expected the same content, or another id."
@@ -157,38 +157,52 @@ class StoredCriteria:
 
     def _report_others(self, others: list[tuple[ReadCriterion, Criterion, list[str]]], report: Report) -> None:
         """Report the rows whose id is stored with other content, with the votes that a revision would set aside."""
-        counts = self._votes([criterion for _, criterion, _ in others])
+        votes = self._votes([criterion for _, criterion, _ in others])
         for row, criterion, different in others:
-            lost = {} if self._kept_wording(row, criterion) else counts[criterion.id]
+            lost = [] if self._kept_wording(row, criterion) else votes[criterion.id]
             sentence = (
                 f"Criterion “{row.external_id}” is stored with another {_in_words(different)}; expected the same. "
-                f"With --revise it gets a new revision, and {_stop_counting(lost)}"
+                f"With --revise it gets a new revision, and {_in_words(lost) or 'no vote'} would stop counting."
             )
             report.error(row.line, different[0], sentence)
 
-    def _votes(self, criteria: list[Criterion]) -> dict[UUID, dict[int, int]]:
-        """How many votes count on each criterion's current wording: criterion -> {round: votes}. Two queries."""
-        counts: dict[UUID, dict[int, int]] = defaultdict(dict)
+    def _votes(self, criteria: list[Criterion]) -> dict[UUID, list[str]]:
+        """The votes that count on each criterion's current wording, in words, round by round. Three queries.
+
+        Of an open round it is never told whether there are votes, how many or whose: an import is no way around
+        blindness.
+        """
+        told: dict[UUID, list[str]] = defaultdict(list)
         writers = writers_of(criteria)
         wordings = {c.current_revision.wording_id: c.id for c in criteria if c.current_revision}
-        for wording_id, number, reviewer_id, votes in (
-            Vote.objects.filter(wording__in=wordings)
-            .values_list("wording_id", "round__number", "reviewer_id")
-            .annotate(votes=Count("id"))
-            .order_by("round__number")
+        counted: dict[tuple[UUID, Round], list[Vote]] = defaultdict(list)
+        for vote in (
+            Vote.objects.filter(wording__in=wordings, round__revealed_at__isnull=False)
+            .select_related("round__policy", "reviewer")
+            .order_by("round__number", "reviewer__name", "reviewer__email")
         ):
-            criterion_id = wordings[wording_id]
-            if reviewer_id not in writers[criterion_id]:
-                counts[criterion_id][number] = counts[criterion_id].get(number, 0) + votes
-        return counts
+            criterion_id = wordings[vote.wording_id]
+            if vote.reviewer_id not in writers[criterion_id]:
+                counted[criterion_id, vote.round].append(vote)
+        for (criterion_id, this), votes in counted.items():
+            told[criterion_id].append(_revealed(this, votes))
+        for covered in RoundCriterion.objects.filter(
+            criterion__in=wordings.values(), round__revealed_at=None
+        ).select_related("round"):
+            told[covered.criterion_id].append(f"what is voted in the open round {covered.round.number}")
+        return told
 
 
-def _in_words(columns: list[str]) -> str:
-    return " and ".join(columns)
+def _in_words(parts: list[str]) -> str:
+    return " and ".join(parts)
 
 
-def _stop_counting(votes: dict[int, int]) -> str:
-    if not votes:
-        return "no vote would stop counting."
-    parts = [f"{count} {'vote' if count == 1 else 'votes'} in round {number}" for number, count in votes.items()]
-    return f"{' and '.join(parts)} would stop counting."
+def _revealed(this: Round, votes: list[Vote]) -> str:
+    """How the votes of a revealed round fell; whose they are only where the round shows names."""
+    fell = []
+    for choice in Vote.Choice:
+        people = [str(vote.reviewer) for vote in votes if vote.choice == choice]
+        if people:
+            fell.append(f"{choice.label}: {', '.join(people)}" if this.shows_names else f"{len(people)} {choice.label}")
+    count = f"{len(votes)} {'vote' if len(votes) == 1 else 'votes'}"
+    return f"{count} of round {this.number} ({('; ' if this.shows_names else ', ').join(fell)})"

@@ -1,8 +1,9 @@
 """The rows of a file of criteria, read and checked as far as a row can be by itself."""
 
 from dataclasses import dataclass
+from typing import cast
 
-from annotation.importing.messages import comparable_extra, unknown_keys
+from annotation.importing.messages import ComparableKeys, comparable_extra, different_keys, unknown_keys
 from annotation.importing.people import People
 from annotation.importing.personal_data import warn_of_personal_data
 from annotation.importing.report import Report
@@ -85,8 +86,9 @@ def read_criteria(table: Table, report: Report, *, study: Study, people: People)
 
 
 def differences(one: dict[str, object], other: dict[str, object]) -> list[str]:
-    """The columns in which two contents differ."""
-    return [column for column, value in one.items() if other[column] != value]
+    """The columns in which two contents differ; unknown keys by their own names."""
+    found = [column for column, value in one.items() if column != "extra" and other[column] != value]
+    return found + different_keys(cast("ComparableKeys", one["extra"]), cast("ComparableKeys", other["extra"]))
 
 
 def _read(row: FileRow, study: Study, people: People, *, keeps_unknown: bool) -> ReadCriterion | None:

@@ -5,22 +5,26 @@ The same checks hold for a study's own files and for published sets.
 """
 
 import json
-import re
+import sys
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from annotation.importing.countries import COUNTRIES, OFTEN_MEANT
 from annotation.importing.rows import FileRow
+from annotation.languages_and_countries import LONGEST_TAG, hint_of_country, is_country, is_language_tag
 from annotation.models import Acuity, UserProfile
 from consilium.canonical import canonical_line, normal_text, sha256_hex
-from consilium.tables import Unreadable, as_choice, as_json
+from consilium.tables import Unreadable, as_choice, as_json, under_known_names
 
 ROLES = ("system", "user", "assistant")
+KEYS = frozenset({"role", "content"})
 Messages = list[dict[str, str]]
-_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
+ComparableKeys = tuple[tuple[str, str], ...]
+"""Unknown keys as they are compared: each with the digest of its value, in the keys' order."""
 _UNKNOWN = {"unknown", "und", "n/a", "none", "null", "?"}
 _MOST_TOLD = 3
+EXAMPLE = 'messages as JSON: [{"role": "user", "content": "..."}]'
+"""How messages are written in one cell."""
 
 
 class Facts(NamedTuple):
@@ -34,7 +38,7 @@ class Facts(NamedTuple):
     tags: tuple[str, ...]
     source: str
     canary_string: str
-    extra: str
+    extra: "ComparableKeys"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +83,7 @@ def comparable_facts(
     canary_string: str,
     extra: str,
 ) -> Facts:
-    """The facts of a conversation, stored or in a file, as they are compared; ``extra`` by its digest."""
+    """The facts of a conversation, stored or in a file, as they are compared."""
     return Facts(
         language.lower() if language else None,
         country,
@@ -93,9 +97,18 @@ def comparable_facts(
     )
 
 
-def comparable_extra(extra: str) -> str:
-    """A digest of unknown keys, whatever their order; '' for none."""
-    return sha256_hex(json.dumps(json.loads(extra), sort_keys=True).encode()) if extra else ""
+def comparable_extra(extra: str) -> ComparableKeys:
+    """Unknown keys, given as JSON text, with the digests of their values; () for none."""
+    values: dict[str, object] = json.loads(extra) if extra else {}
+    return tuple(
+        (sys.intern(key), sha256_hex(json.dumps(value, sort_keys=True).encode()))
+        for key, value in sorted(values.items())
+    )
+
+
+def different_keys(one: ComparableKeys, other: ComparableKeys) -> list[str]:
+    """The unknown keys in which two rows differ."""
+    return sorted({key for key, _ in set(one) ^ set(other)})
 
 
 def conversation_sha256(external_id: str, messages: Messages) -> str:
@@ -113,11 +126,13 @@ def read_messages(row: FileRow, column: str, value: object) -> Messages:
     try:
         given = as_json(value)
     except Unreadable as fault:
-        row.error(column, fault.message)
+        is_json = isinstance(value, str) and value.lstrip().startswith(("[", "{"))
+        found = fault.message.removeprefix("Expected JSON. ") if is_json else "Found a plain text."
+        row.error(column, f"Expected {EXAMPLE}. {found}")
         return []
     if not isinstance(given, list) or not given:
         found = "nothing" if given is None else "an empty list" if given == [] else "something else"
-        row.error(column, f"Expected a list of messages, each {{role, content}}; found {found}.")
+        row.error(column, f"Expected a list of messages, each {{role, content}}; found {found}. Write {EXAMPLE}.")
         return []
     messages, faults = _taken(row, column, given)
     for told in faults[:_MOST_TOLD]:
@@ -153,6 +168,11 @@ def _taken(row: FileRow, column: str, given: list[object]) -> tuple[Messages, li
         if not isinstance(message, dict):
             faults.append(f"Message {number}: expected an object {{role, content}}.")
             continue
+        try:
+            message = under_known_names(message, known=KEYS)
+        except Unreadable as fault:
+            faults.append(f"Message {number}: {fault.message}")
+            continue
         content = message.get("content")
         try:
             role = read_role(message.get("role"))
@@ -162,7 +182,7 @@ def _taken(row: FileRow, column: str, given: list[object]) -> tuple[Messages, li
         if not isinstance(content, str):
             faults.append(f"Message {number}, content: expected a text (it may be empty).")
             continue
-        left = sorted(message.keys() - {"role", "content"})
+        left = sorted(message.keys() - KEYS)
         if left:
             row.warn(
                 column, f"Message {number}: only role and content are kept, not {', '.join(left)}.", kind="messages"
@@ -173,10 +193,10 @@ def _taken(row: FileRow, column: str, given: list[object]) -> tuple[Messages, li
 
 def read_language(row: FileRow, column: str = "language") -> str | None:
     """A language tag of BCP 47, as given; None where it is unknown."""
-    tag = row.name(column, longest=35)
+    tag = row.name(column, longest=LONGEST_TAG)
     if not tag or tag.lower() in _UNKNOWN:
         return None
-    if not _LANGUAGE.fullmatch(tag):
+    if len(tag) <= LONGEST_TAG and not is_language_tag(tag):
         row.error(column, f"Expected a language tag such as en, pt-BR or zh-Hans; found “{tag[:40]}”.")
     return tag
 
@@ -187,8 +207,8 @@ def read_country(row: FileRow, column: str = "country") -> str | None:
     code = given.upper()
     if not code or given.lower() in _UNKNOWN:
         return None
-    if code not in COUNTRIES:
-        hint = f" Perhaps {OFTEN_MEANT[code]} is meant." if code in OFTEN_MEANT else ""
+    if not is_country(code):
+        hint = hint_of_country(code)
         row.error(column, f"Expected the two letters of a country, such as DE or BR; found “{given[:40]}”.{hint}")
     return code
 

@@ -9,6 +9,7 @@ from annotation.importing.report import Report
 from consilium.tables import (
     Kind,
     Table,
+    TwoKeysOfOneColumn,
     Unreadable,
     as_choice,
     as_list,
@@ -16,6 +17,7 @@ from consilium.tables import (
     as_true_or_false,
     as_whole_number,
     normal_id,
+    under_known_names,
 )
 
 T = TypeVar("T")
@@ -121,16 +123,22 @@ class FileRow:
 def read_rows(table: Table, report: Report, columns: Columns, *, keeps_unknown: bool = False) -> Iterator[FileRow]:
     """Yield the rows of a file, and put into the report what its reader found wrong.
 
-    Columns that are not known are warned of once each; with ``keeps_unknown`` those of JSON Lines are the importer's
-    own to keep. Stops where there are too many errors.
+    The keys of JSON Lines are compared as headings are. Columns that are not known are warned of once each; with
+    ``keeps_unknown`` those of JSON Lines are the importer's own to keep. Stops where there are too many errors.
     """
     if table.columns is not None and not _headings_suffice(table.columns, report, columns):
         return
     told: set[str] = set()
+    known = frozenset(columns.known)
     for row in table.rows():
-        if table.kind == Kind.JSONL and not keeps_unknown:
-            _warn_of_unknown(row.values, row.line, report, columns, told)
-        yield FileRow(row.line, row.values, report)
+        try:
+            values = under_known_names(row.values, known=known) if table.kind == Kind.JSONL else row.values
+        except TwoKeysOfOneColumn as fault:
+            report.error(row.line, fault.column, fault.message)
+        else:
+            if table.kind == Kind.JSONL and not keeps_unknown:
+                _warn_of_unknown(values, row.line, report, columns, told)
+            yield FileRow(row.line, values, report)
         if report.is_full:
             break
     report.take(table.problems, table.warnings)

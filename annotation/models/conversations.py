@@ -5,7 +5,7 @@ from django.db import models
 
 from annotation.models.people import User
 from annotation.models.studies import Study
-from consilium.guards import never_changes
+from consilium.guards import SHA256, keeps, never_changes
 from consilium.identified import Identified
 
 
@@ -42,6 +42,15 @@ class FileImport(Identified):
     imported_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
 
     class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(
+                    kind__in=["conversations", "criteria", "votes", "responses", "verdicts"],
+                ),
+                name="what_a_file_brings_is_one_of_five_kinds",
+            ),
+            models.CheckConstraint(condition=models.Q(sha256__regex=SHA256), name="a_files_digest_is_64_hex_digits"),
+        ]
         triggers = never_changes()
 
     def __str__(self) -> str:
@@ -117,8 +126,22 @@ class Conversation(Identified):
                 name="a_user_profile_is_one_of_four_or_unknown",
             ),
             models.CheckConstraint(condition=~models.Q(external_id=""), name="a_conversation_has_an_id"),
+            models.CheckConstraint(
+                condition=models.Q(item_sha256__regex=SHA256), name="a_conversations_hash_is_64_hex_digits"
+            ),
         ]
         indexes = [models.Index(fields=["study", "item_sha256"], name="conversation_by_hash")]
+        triggers = [
+            keeps(
+                "study_id",
+                "external_name",
+                "external_id",
+                "messages",
+                "item_sha256",
+                name="a_conversation_keeps_its_messages",
+                what="a conversation keeps its study, id and messages",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.external_id
@@ -160,6 +183,10 @@ class Assignment(Identified):
         constraints = [
             models.UniqueConstraint(
                 fields=["conversation", "reviewer"], name="a_reviewer_is_assigned_to_a_conversation_once"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(origin__in=["assigned", "imported", "substitute"]),
+                name="a_reviewer_is_assigned_imported_or_a_substitute",
             ),
         ]
 

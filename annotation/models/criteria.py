@@ -6,6 +6,7 @@ cited turns keeps the *wording*: the first of the revisions that differ in nothi
 
 from typing import TYPE_CHECKING
 
+import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Coalesce, Length
@@ -13,7 +14,7 @@ from django.db.models.functions import Coalesce, Length
 from annotation.models.conversations import Conversation, FileImport
 from annotation.models.people import User
 from annotation.models.studies import Study
-from consilium.guards import never_changes
+from consilium.guards import BLANK, holds_at_commit, holds_when_written, keeps, never_changes
 from consilium.identified import Identified
 
 if TYPE_CHECKING:
@@ -77,6 +78,39 @@ class Criterion(Identified):
                 condition=models.Q(merged_into=None) | ~models.Q(merged_into=models.F("id")),
                 name="a_criterion_is_not_merged_into_itself",
             ),
+            models.CheckConstraint(
+                condition=models.Q(merged_into=None) | models.Q(withdrawn_at=None),
+                name="a_criterion_is_merged_or_withdrawn_not_both",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(withdrawn_by=None) | models.Q(withdrawn_at__isnull=False),
+                name="what_somebody_withdrew_says_when",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(adjudicated_at=None, adjudicated_by=None, adjudication="")
+                | models.Q(adjudicated_at__isnull=False) & ~models.Q(adjudication__regex=BLANK),
+                name="what_is_adjudicated_carries_its_reason",
+            ),
+        ]
+        triggers = [
+            keeps(
+                "study_id",
+                "conversation_id",
+                name="a_criterion_keeps_its_conversation",
+                what="a criterion keeps its study and conversation",
+            ),
+            # A criterion is written before its first revision, which names it: asked when the transaction ends.
+            holds_at_commit(
+                """
+                NEW.current_revision_id IS NULL OR EXISTS (
+                    SELECT FROM public.annotation_revision
+                     WHERE id = NEW.current_revision_id AND criterion_id = NEW.id
+                )
+                """,
+                name="the_current_revision_is_the_criterions_own",
+                what="the current revision of a criterion is one of its own",
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("current_revision_id"),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -135,15 +169,38 @@ class Revision(Identified):
                 violation_error_message="A criterion has 1 to 32,767 characters.",
             ),
             models.CheckConstraint(
+                condition=~models.Q(text__regex=BLANK),
+                name="a_criterion_says_something",
+                violation_error_message="A criterion says something.",
+            ),
+            models.CheckConstraint(condition=models.Q(number__gte=1), name="revisions_count_from_1"),
+            models.CheckConstraint(
                 condition=models.Q(scale__in=Scale.values), name="a_scale_is_binary_ordinal_or_choice"
             ),
             models.CheckConstraint(
-                condition=models.Q(scale=Scale.BINARY, levels=None)
-                | (~models.Q(scale=Scale.BINARY) & ~models.Q(levels=None)),
+                # levels=None would ask for a JSON null, of which there is none either
+                condition=models.Q(scale=Scale.BINARY, levels__isnull=True)
+                | ~models.Q(scale=Scale.BINARY) & models.Q(levels__isnull=False) & ~models.Q(levels=None),
                 name="a_binary_scale_has_no_levels_others_have",
             ),
         ]
-        triggers = never_changes()
+        triggers = [
+            *never_changes(),
+            holds_when_written(
+                """
+                EXISTS (
+                    SELECT FROM public.annotation_revision AS first
+                     WHERE first.id = NEW.same_wording_as_id AND first.criterion_id = NEW.criterion_id
+                       AND first.same_wording_as_id IS NULL
+                       AND (first.points, first.axis, first.scale, first.levels)
+                           IS NOT DISTINCT FROM (NEW.points, NEW.axis, NEW.scale, NEW.levels)
+                )
+                """,
+                only="NEW.same_wording_as_id IS NOT NULL",
+                name="one_wording_has_one_meaning",
+                what="a wording is of one criterion, with the same points, axis and scale",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.criterion} revision {self.number}"

@@ -68,6 +68,15 @@ class Role(models.TextChoices):
     RESEARCHER = "researcher", "researcher"
 
 
+def holds_each_role_once() -> models.Q:
+    """As many roles as different ones. A constraint can't count what is distinct, and so counts each of them."""
+    counts = [
+        models.Case(models.When(roles__contains=[role], then=1), default=0, output_field=models.IntegerField())
+        for role in Role.values
+    ]
+    return models.Q(roles__len=sum(counts[1:], start=counts[0]))
+
+
 class Membership(Identified):
     """A person in a study, with one or more roles; ``left_at`` says since when no longer active in it."""
 
@@ -84,6 +93,7 @@ class Membership(Identified):
                 condition=models.Q(roles__len__gte=1) & models.Q(roles__contained_by=list(Role.values)),
                 name="a_member_is_clinician_admin_or_researcher",
             ),
+            models.CheckConstraint(condition=holds_each_role_once(), name="a_member_holds_a_role_once"),
         ]
 
     def __str__(self) -> str:

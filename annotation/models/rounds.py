@@ -10,11 +10,12 @@ from django.db import models
 from django.db.models.expressions import Func
 from django.db.models.functions import Coalesce
 
+from annotation.consensus import Clause
 from annotation.models.conversations import Conversation, FileImport
 from annotation.models.criteria import Criterion, Revision
 from annotation.models.people import User
 from annotation.models.studies import Policy
-from consilium.guards import changes_only_while, never_changes, never_emptied
+from consilium.guards import BLANK, Guard, holds_at_commit, holds_when_written, never_changes, never_emptied
 from consilium.identified import Identified
 
 
@@ -69,8 +70,33 @@ class Round(Identified):
                 condition=models.Q(revealed_at=None) | ~models.Q(policy=None),
                 name="a_revealed_round_keeps_its_policy",
             ),
+            models.CheckConstraint(condition=models.Q(number__gte=1), name="rounds_count_from_1"),
         ]
-        triggers = changes_only_while("OLD.revealed_at IS NULL", name="a_revealed_round_stays")
+        triggers = [
+            holds_when_written(
+                "NEW.revealed_at IS NULL",
+                name="a_round_opens_before_it_is_revealed",
+                what="a round opens before it is revealed",
+            ),
+            # Past its date a round is revealed, though nobody may have settled it yet: that can still be done.
+            Guard(
+                name="a_revealed_round_stays",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Update | pgtrigger.Delete,
+                func="""
+                    IF TG_OP = 'DELETE' OR OLD.revealed_at IS NOT NULL
+                       OR (NEW.id, NEW.conversation_id, NEW.number)
+                          IS DISTINCT FROM (OLD.id, OLD.conversation_id, OLD.number)
+                       OR (public.consilium_round_is_revealed(OLD.revealed_at, OLD.closes_at)
+                           AND NEW.closes_at IS DISTINCT FROM OLD.closes_at) THEN
+                        RAISE EXCEPTION '%: % refused', TG_TABLE_NAME, TG_OP
+                            USING ERRCODE = '23001', CONSTRAINT = 'a_revealed_round_stays';
+                    END IF;
+                    RETURN NEW;
+                """,
+            ),
+            never_emptied(),
+        ]
 
     def __str__(self) -> str:
         return f"round {self.number} of {self.conversation}"
@@ -93,7 +119,22 @@ class RoundCriterion(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["round", "criterion"], name="a_round_covers_a_criterion_once"),
         ]
-        triggers = never_changes()
+        triggers = [
+            *never_changes(),
+            holds_when_written(
+                """
+                EXISTS (
+                    SELECT FROM public.annotation_round AS held
+                      JOIN public.annotation_criterion AS criterion USING (conversation_id)
+                     WHERE held.id = NEW.round_id AND criterion.id = NEW.criterion_id
+                       AND NOT public.consilium_round_is_revealed(held.revealed_at, held.closes_at)
+                )
+                """,
+                first="PERFORM FROM public.annotation_round WHERE id = NEW.round_id FOR SHARE;",
+                name="criteria_join_a_round_until_the_reveal",
+                what="a round covers criteria of its own conversation, and takes in none after the reveal",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.criterion} in {self.round}"
@@ -139,13 +180,16 @@ class Vote(Identified):
                 name="a_vote_agrees_objects_abstains_or_recuses",
             ),
             models.CheckConstraint(
-                condition=models.Q(choice="agree", points__gte=-10, points__lte=10) & ~models.Q(points=0)
+                # a comparison with a null is null, and a null passes: it is asked for by itself
+                condition=models.Q(choice="agree", points__isnull=False, points__gte=-10, points__lte=10)
+                & ~models.Q(points=0)
                 | ~models.Q(choice="agree") & models.Q(points=None),
                 name="who_agrees_gives_a_weight_nobody_else_does",
                 violation_error_message="An agreement has a weight from -10 to +10, not 0.",
             ),
             models.CheckConstraint(
-                condition=models.Q(choice="object", category__in=ObjectionCategory.values) & ~models.Q(reason="")
+                condition=models.Q(choice="object", category__in=ObjectionCategory.values)
+                & ~models.Q(reason__regex=BLANK)
                 | ~models.Q(choice="object") & models.Q(category="", reason=""),
                 name="who_objects_gives_a_category_and_a_reason",
                 violation_error_message="An objection has a category and a reason.",
@@ -156,7 +200,8 @@ class Vote(Identified):
             ),
         ]
         triggers = [
-            pgtrigger.Trigger(
+            # Its owner must be assigned; writers are not refused: an imported vote of theirs is kept and never counts.
+            Guard(
                 name="votes_are_cast_and_changed_until_the_reveal",
                 when=pgtrigger.Before,
                 operation=pgtrigger.Insert | pgtrigger.Update | pgtrigger.Delete,
@@ -167,11 +212,28 @@ class Vote(Identified):
                        IS DISTINCT FROM (NEW.round_id, NEW.wording_id, NEW.reviewer_id) THEN
                         RAISE EXCEPTION 'a vote keeps its round, wording and reviewer' USING ERRCODE = '23001';
                     END IF;
-                    SELECT revealed_at, closes_at INTO held FROM annotation_round
+                    SELECT revealed_at, closes_at, conversation_id INTO held FROM public.annotation_round
                         WHERE id = this.round_id FOR SHARE;
-                    IF consilium_round_is_revealed(held.revealed_at, held.closes_at) THEN
+                    IF public.consilium_round_is_revealed(held.revealed_at, held.closes_at) THEN
                         RAISE EXCEPTION 'the round is revealed: no vote is cast, changed or deleted'
                             USING ERRCODE = '23001', CONSTRAINT = 'votes_are_cast_and_changed_until_the_reveal';
+                    END IF;
+                    IF TG_OP = 'INSERT' AND NOT EXISTS (
+                        SELECT FROM public.annotation_revision AS wording
+                          JOIN public.annotation_roundcriterion AS covered USING (criterion_id)
+                         WHERE wording.id = NEW.wording_id AND wording.same_wording_as_id IS NULL
+                           AND covered.round_id = NEW.round_id
+                    ) THEN
+                        RAISE EXCEPTION 'a vote is on a wording of a criterion that its round covers'
+                            USING ERRCODE = '23514', CONSTRAINT = 'a_vote_is_on_what_its_round_covers';
+                    END IF;
+                    IF TG_OP = 'INSERT' AND NOT EXISTS (
+                        SELECT FROM public.annotation_assignment
+                         WHERE conversation_id = held.conversation_id AND reviewer_id = NEW.reviewer_id
+                           AND recused_at IS NULL
+                    ) THEN
+                        RAISE EXCEPTION 'who votes is assigned to the conversation'
+                            USING ERRCODE = '23514', CONSTRAINT = 'who_votes_is_assigned_to_the_conversation';
                     END IF;
                     RETURN this;
                 """,
@@ -210,13 +272,56 @@ class RoundOutcome(Identified):
                 fields=["round", "criterion", "policy"], name="one_outcome_a_round_criterion_and_policy"
             ),
             models.CheckConstraint(
-                condition=models.Q(result="in_consensus", points__gte=-10, points__lte=10) & ~models.Q(points=0)
+                condition=models.Q(result="in_consensus", points__isnull=False, points__gte=-10, points__lte=10)
+                & ~models.Q(points=0)
                 | ~models.Q(result="in_consensus") & models.Q(points=None),
                 name="consensus_has_points_nothing_else_has",
             ),
+            models.CheckConstraint(
+                condition=models.Q(result__in=["in_consensus", "unsettled", "out"]),
+                name="an_outcome_is_in_consensus_unsettled_or_out",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(result="in_consensus") | models.Q(failing=[]),
+                name="what_is_in_consensus_fails_on_nothing",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(failing__contained_by=[clause.value for clause in Clause]),
+                name="what_fails_is_a_clause_of_the_rule",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(writers__overlap=models.F("eligible")), name="a_writer_is_never_eligible"
+            ),
         ]
         indexes = [models.Index(fields=["criterion"], name="outcome_by_criterion")]
-        triggers = never_changes()
+        triggers = [
+            *never_changes(),
+            # The round's row is held, so that two at once can't tell two stories of one criterion.
+            holds_when_written(
+                """
+                EXISTS (
+                    SELECT FROM public.annotation_revision AS wording
+                      JOIN public.annotation_roundcriterion AS covered USING (criterion_id)
+                     WHERE wording.id = NEW.wording_id AND wording.same_wording_as_id IS NULL
+                       AND covered.round_id = NEW.round_id AND covered.criterion_id = NEW.criterion_id
+                ) AND NOT EXISTS (
+                    SELECT FROM public.annotation_roundoutcome AS before
+                     WHERE before.round_id = NEW.round_id AND before.criterion_id = NEW.criterion_id
+                       AND (before.wording_id, before.writers, before.eligible)
+                           IS DISTINCT FROM (NEW.wording_id, NEW.writers, NEW.eligible)
+                )
+                """,
+                first="PERFORM FROM public.annotation_round WHERE id = NEW.round_id FOR NO KEY UPDATE;",
+                name="outcomes_of_a_round_tell_one_story",
+                what="outcomes of a criterion in a round have the wording, writers and eligible of its reveal",
+            ),
+            # They are written first, and then the round is set revealed: asked when the transaction ends.
+            holds_at_commit(
+                "EXISTS (SELECT FROM public.annotation_round WHERE id = NEW.round_id AND revealed_at IS NOT NULL)",
+                name="outcomes_come_with_the_reveal",
+                what="a round has outcomes from its reveal on",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.criterion} in {self.round}: {self.result}"
@@ -244,7 +349,7 @@ class Comment(Identified):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=~models.Q(text=""), name="a_comment_says_something"),
+            models.CheckConstraint(condition=~models.Q(text__regex=BLANK), name="a_comment_says_something"),
         ]
         triggers = never_changes()
 

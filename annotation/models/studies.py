@@ -9,7 +9,8 @@ from django.core.validators import validate_slug
 from django.db import models
 from django.db.models.functions import Lower
 
-from consilium.guards import never_changes
+from annotation.consensus import ALL_CATEGORIES
+from consilium.guards import BLANK, never_changes
 from consilium.identified import Identified
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Study(Identified):
                 name="texts_are_synthetic_public_or_de_identified",
             ),
             models.CheckConstraint(
-                condition=~models.Q(text_class=TextClass.DE_IDENTIFIED) | ~models.Q(attestation=""),
+                condition=~models.Q(text_class=TextClass.DE_IDENTIFIED) | ~models.Q(attestation__regex=BLANK),
                 name="de_identified_texts_carry_an_attestation",
             ),
         ]
@@ -138,22 +139,25 @@ class Policy(Identified):
             models.CheckConstraint(
                 # else one more objection could help: it would fill min_reviewed
                 condition=models.Q(min_agree__gte=models.F("min_reviewed"))
-                | models.Q(
-                    blocks__contains=[
-                        "unsafe",
-                        "clinically_wrong",
-                        "ambiguous",
-                        "missing_context",
-                        "not_gradable",
-                        "duplicate",
-                        "out_of_scope",
-                    ]
-                ),
+                | models.Q(blocks__contains=list(ALL_CATEGORIES)),
                 name="fewer_agreeing_than_reviewing_lets_every_category_block",
                 violation_error_message=(
                     "A policy that needs fewer to agree than to review must let every category of objection block."
                 ),
             ),
+            models.CheckConstraint(condition=models.Q(version__gte=1), name="policies_count_from_1"),
+            models.CheckConstraint(
+                condition=models.Q(blocks__contained_by=list(ALL_CATEGORIES)),
+                name="what_blocks_is_a_category_of_objection",
+            ),
+            models.CheckConstraint(condition=models.Q(max_rounds__gte=1), name="a_policy_allows_at_least_one_round"),
+            models.CheckConstraint(
+                condition=models.Q(reviewers_per_conversation__gte=1), name="a_conversation_has_at_least_one_reviewer"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(drafting__in=Drafting.values), name="drafting_is_alone_or_together"
+            ),
+            models.CheckConstraint(condition=models.Q(weights__in=Weights.values), name="weights_are_own_or_prefilled"),
         ]
         triggers = never_changes()
 

@@ -1,79 +1,24 @@
 """Assigning reviewers: all at once after a preview, or one by hand; and an admin's page of one conversation."""
 
-from collections import Counter
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.db import transaction
-from django.db.models import Count
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.acting_on_many import acts_for
 from annotation.admin_forms import AssignForm, AssignOneForm
-from annotation.assigning import assign_reviewer, assign_reviewers, clinicians, out_of_reach
-from annotation.models import Assignment, Conversation, Criterion, Role, Study, User
+from annotation.assigning import assign_reviewer, assign_reviewers, out_of_reach
+from annotation.models import Conversation, Criterion, Role, Study, User
 from annotation.overseeing import conversations_to_oversee, oversee, recused_from
 from annotation.permissions import StudyRequest, study_page, visible_criteria
+from annotation.previewing_assignment import loads_of, preview_assignment
 from annotation.rounds import due_for_next_round
 from annotation.states import CriterionState, with_criterion_state
 from annotation.views.progress import crumbs
-
-
-@dataclass(frozen=True, slots=True)
-class Load:
-    """A clinician's conversations now, and those that assigning would add."""
-
-    person: User
-    now: int
-    added: int
-
-    @property
-    def after(self) -> int:
-        return self.now + self.added
-
-
-@dataclass(frozen=True, slots=True)
-class AssignmentPreview:
-    """What assigning would do: the assignments by person, conversations filled, and those out of reach after it."""
-
-    loads: list[Load]
-    made: int
-    conversations: int
-    out_of_reach: list[Conversation]
-
-
-def loads_of(study: Study, added: Counter[UUID] | None = None) -> list[Load]:
-    """The study's clinicians by name with their conversations. Two queries."""
-    rows = (
-        Assignment.objects.active()
-        .filter(conversation__study=study, conversation__external_name="", conversation__undone_at=None)
-        .order_by()
-        .values("reviewer")
-        .annotate(number=Count("pk"))
-        .values_list("reviewer", "number")
-    )
-    now: dict[UUID, int] = dict(rows)
-    more = added or Counter()
-    people = sorted(clinicians(study), key=lambda person: str(person).casefold())
-    return [Load(person, now.get(person.id, 0), more[person.id]) for person in people]
-
-
-def preview_assignment(study: Study, reviewers: int) -> AssignmentPreview:
-    """What ``assign_reviewers`` would do now: the act itself, undone before anybody can see it."""
-    with transaction.atomic():
-        result = assign_reviewers(study=study, reviewers=reviewers)
-        transaction.set_rollback(True)
-    return AssignmentPreview(
-        loads=loads_of(study, Counter(this.reviewer_id for this in result.made)),
-        made=len(result.made),
-        conversations=len({this.conversation_id for this in result.made}),
-        out_of_reach=result.out_of_reach,
-    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -85,8 +30,11 @@ def assign(request: StudyRequest) -> HttpResponse:
     data = request.POST if request.method == "POST" else request.GET
     form = AssignForm(data if is_asked else None, initial={"reviewers": study.policy.reviewers_per_conversation})
     if request.method == "POST" and form.is_valid():
+        shortfall = preview_assignment(study, form.cleaned_data["reviewers"]).shortfall
         result = assign_reviewers(study=study, reviewers=form.cleaned_data["reviewers"])
         _say(request, len(result.made), len({this.conversation_id for this in result.made}), len(result.out_of_reach))
+        if shortfall:
+            messages.warning(request, shortfall)
         return redirect("study_progress", slug=study.slug)
     preview = preview_assignment(study, form.cleaned_data["reviewers"]) if is_asked and form.is_valid() else None
     context = {
@@ -109,7 +57,7 @@ def _say(request: StudyRequest, made: int, conversations: int, unreachable: int)
             f"{'conversation' if conversations == 1 else 'conversations'}.",
         )
     else:
-        messages.info(request, "Every conversation has its reviewers already, or nobody else can be found.")
+        messages.info(request, "Nothing was to assign.")
     if unreachable:
         are = "1 conversation is" if unreachable == 1 else f"{unreachable:,} conversations are"
         messages.warning(request, f"{are} out of reach: too few reviewers can be found.")

@@ -6,6 +6,7 @@ says the same.
 
 import json
 import re
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -20,10 +21,11 @@ from django.views.decorators.http import require_POST
 
 from annotation.assigning import recuse_from_conversation
 from annotation.desk import Desk, Sheet, lay_out
+from annotation.drafting import is_in_discussion
 from annotation.forms import CriterionForm, KeptForm, ObjectionForm, VoteForm, WordingForm, criterion_facts
 from annotation.models import Conversation, Role
 from annotation.permissions import StudyRequest, find_conversation, study_page
-from annotation.unsent import keep_unsent
+from annotation.unsent import DRAFT, TooLongToKeep, keep_unsent, revision_place
 from annotation.workload import parts_of
 from consilium.pages import wants_fragment
 
@@ -35,15 +37,15 @@ KEPT_FIELDS = {
 PLACE = re.compile(r"draft|(revise|accept|object|wording|comment)-[0-9a-f-]{36}")
 
 
-def desk_address(conversation: Conversation, *, side: bool = False, **query: object) -> str:
-    """The address of a conversation's desk; ``side``: with the criteria in view on a narrow screen."""
+def desk_address(conversation: Conversation, *, side: str = "", **query: object) -> str:
+    """The address of a conversation's desk; ``side``: what of the criteria is in view."""
     address = reverse("desk", kwargs={"slug": conversation.study.slug, "conversation_id": conversation.id})
-    return address + (f"?{urlencode(query)}" if query else "") + ("#criteria" if side else "")
+    return address + (f"?{urlencode(query)}" if query else "") + (f"#{side}" if side else "")
 
 
 def criterion_form(desk: Desk, sheet: Sheet | None = None, data: Any = None, place: str = "") -> CriterionForm:
     """The form for a new criterion, or for a revision of ``sheet``."""
-    place = place or (f"revise-{sheet.id}" if sheet else "draft")
+    place = place or (revision_place(sheet.id) if sheet else DRAFT)
     facts = criterion_facts(sheet.revision) if sheet else {}
     if sheet and not sheet.shows_points:
         # a reviewer who may revise without having seen the author's weight gives the own
@@ -74,6 +76,8 @@ def keep_typing(form: AnyForm, desk: Desk, place: str) -> AnyForm:
                 "hx-trigger": "input changed delay:1s",
                 "hx-include": "closest form",
                 "hx-vals": json.dumps({"place": place}),
+                # what is kept while its form is being sent would come after the sending
+                "hx-sync": "closest form:abort",
                 "hx-target": "next .kept",
                 "hx-swap": "innerHTML",
             }
@@ -121,12 +125,19 @@ def answer_desk(request: HttpRequest, desk: Desk, *, status: int = HTTPStatus.OK
     """The desk as it stands: its changing side for htmx, else the whole page."""
     context = desk_context(desk, **shown)
     is_fragment = wants_fragment(request)
-    if desk.assignment is not None and (desk.at is None or not is_fragment):
-        context["part"] = part = parts_of(desk.reader, [desk.study])[desk.study.id]
-        context["next_id"] = part.next(after=desk.conversation.id)
+    if desk.at is None or request.method == "POST" or not is_fragment:
+        context |= own_part(desk)
     if is_fragment:
         return show_what_is_missing(render(request, "annotation/_desk_side.html", context, status=status))
     return render(request, "annotation/desk.html", context, status=status)
+
+
+def own_part(desk: Desk) -> dict[str, Any]:
+    """How far the reviewer is in the study, and which conversation comes next."""
+    if desk.assignment is None:
+        return {}
+    part = parts_of(desk.reader, [desk.study])[desk.study.id]
+    return {"part": part, "next_id": part.next(after=desk.conversation.id)}
 
 
 def show_what_is_missing(response: HttpResponse) -> HttpResponse:
@@ -136,16 +147,21 @@ def show_what_is_missing(response: HttpResponse) -> HttpResponse:
     return response
 
 
-def after_act(request: StudyRequest, conversation: Conversation, *, said: str = "", **query: object) -> HttpResponse:
+def after_act(
+    request: StudyRequest, conversation: Conversation, *, said: str = "", shows: str = "", **query: object
+) -> HttpResponse:
     """The answer to an act: the side as it is now for htmx, else a redirect to the desk.
 
-    ``query``: ``criterion`` to lie on the desk, or ``after`` to go on from. ``said`` is told to a listener.
+    ``query``: ``criterion`` to lie on the desk, or ``after`` to go on from. ``said`` is shown for a moment and told
+    to a listener. ``shows`` is the part to bring into view, where it is not the top or that criterion.
     """
     if not wants_fragment(request):
-        return HttpResponseRedirect(desk_address(conversation, side=True, **query), status=HTTPStatus.SEE_OTHER)
+        is_a_card = "criterion" in query and is_in_discussion(conversation)
+        side = f"criterion-{query['criterion']}" if is_a_card else "criteria"
+        return HttpResponseRedirect(desk_address(conversation, side=side, **query), status=HTTPStatus.SEE_OTHER)
     desk = open_desk(request, conversation)
     turn_to(desk, {key: str(value) for key, value in query.items()})
-    return answer_desk(request, desk, said=said)
+    return answer_desk(request, desk, said=said, shows=shows)
 
 
 def turn_to(desk: Desk, query: Any) -> None:
@@ -204,9 +220,18 @@ def recuse(request: StudyRequest, conversation_id: UUID) -> HttpResponse:
 def keep(request: StudyRequest, conversation_id: UUID) -> HttpResponse:
     """Keep what is being typed into one form of the desk, for its writer alone."""
     conversation = find_conversation(request.user, request.study, conversation_id)
-    fields = {name: request.POST.getlist(name) for name in KEPT_FIELDS if name in request.POST}
     place = request.POST.get("place", "")
     if not PLACE.fullmatch(place):
         raise BadRequest("This form is none of a conversation's.")
-    keep_unsent(person=request.user, conversation=conversation, place=place, fields=fields)
+    keep_unsent(person=request.user, conversation=conversation, place=place, fields=_typed(request))
     return HttpResponse("Kept as you type, not sent yet.", content_type="text/plain; charset=utf-8")
+
+
+def _typed(request: StudyRequest) -> dict[str, list[str]]:
+    return {name: request.POST.getlist(name) for name in KEPT_FIELDS if name in request.POST}
+
+
+def keep_refused(request: StudyRequest, conversation: Conversation, place: str) -> None:
+    """Keep the whole form that was sent and comes back: it is there after a walk to another page, too."""
+    with suppress(TooLongToKeep):  # the form itself says what is too long
+        keep_unsent(person=request.user, conversation=conversation, place=place, fields=_typed(request))

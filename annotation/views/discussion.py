@@ -11,10 +11,10 @@ from django.views.decorators.http import require_POST
 from annotation.desk import find_criterion
 from annotation.discussing import add_comment, end_discussion, request_vote
 from annotation.forms import CommentForm
-from annotation.models import Criterion, Role
+from annotation.models import Criterion, Revision, Role, User
 from annotation.permissions import StudyRequest, find_conversation, study_page
-from annotation.unsent import purge_unsent
-from annotation.views.desk import after_act, answer_desk, desk_context, open_desk
+from annotation.unsent import sent_comment
+from annotation.views.desk import after_act, answer_desk, desk_context, keep_refused, open_desk, own_part
 from consilium.pages import wants_fragment
 
 
@@ -26,9 +26,10 @@ def comment(request: StudyRequest, criterion_id: UUID) -> HttpResponse:
     form = CommentForm(request.POST)
     form.criterion_id = criterion.id
     if not form.is_valid():
+        keep_refused(request, criterion.conversation, f"comment-{criterion.id}")
         return _answer_criterion(request, criterion, comment_form=form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     add_comment(criterion=criterion, author=request.user, text=form.cleaned_data["text"])
-    purge_unsent(person=request.user, conversation=criterion.conversation, place=f"comment-{criterion.id}")
+    sent_comment(author=request.user, criterion=criterion)
     return _answer_criterion(request, criterion, said="Your comment is there.")
 
 
@@ -44,15 +45,15 @@ def ask_for_vote(request: StudyRequest, criterion_id: UUID) -> HttpResponse:
 def _answer_criterion(
     request: StudyRequest, criterion: Criterion, *, said: str = "", status: int = HTTPStatus.OK, **shown: Any
 ) -> HttpResponse:
-    """The one criterion for htmx; else the desk where a form lacks something, or a redirect to the criterion."""
+    """The one criterion for htmx, beside it what the next round asks; else the desk, or a redirect to the criterion."""
     if not wants_fragment(request) and status == HTTPStatus.OK:
         return after_act(request, criterion.conversation, criterion=criterion.id)
     desk = open_desk(request, criterion.conversation)
     desk.at = sheet = desk.sheet(criterion.id)
     if not wants_fragment(request):
         return answer_desk(request, desk, status=status, **shown)
-    context = desk_context(desk, said_here=said, sheet=sheet, **shown)
-    return render(request, "annotation/_discussed.html", context, status=status)
+    context = desk_context(desk, said=said, sheet=sheet, **own_part(desk), **shown)
+    return render(request, "annotation/_discussed_alone.html", context, status=status)
 
 
 @require_POST
@@ -62,7 +63,7 @@ def end(request: StudyRequest, conversation_id: UUID) -> HttpResponse:
     conversation = find_conversation(request.user, request.study, conversation_id)
     conversation.study = request.study
     end_discussion(conversation=conversation, by=request.user)
-    return after_act(request, conversation, said="You have nothing to add here.")
+    return after_act(request, conversation, said="You have nothing to add here.", shows="end")
 
 
 @study_page()
@@ -73,8 +74,15 @@ def show_history(request: StudyRequest, criterion_id: UUID) -> HttpResponse:
     desk.at = sheet = desk.sheet(criterion.id)
     revisions = list(criterion.revisions.select_related("answers_vote").order_by("number"))
     steps = list(zip([None, *revisions], revisions, strict=False))
-    return render(
-        request,
-        "annotation/history.html",
-        {"desk": desk, "conversation": desk.conversation, "sheet": sheet, "steps": steps},
-    )
+    context = {"desk": desk, "conversation": desk.conversation, "sheet": sheet, "steps": steps}
+    context["your_part"] = _part_in_wording(request.user, revisions) if sheet and sheet.is_yours else ""
+    return render(request, "annotation/history.html", context)
+
+
+def _part_in_wording(person: User, revisions: list[Revision]) -> str:
+    """How a person became one of a criterion's writers, in words."""
+    if revisions[0].created_by_id == person.id:
+        return "written by you"
+    if any(revision.created_by_id == person.id for revision in revisions):
+        return "revised by you"
+    return "with words of yours"

@@ -4,10 +4,10 @@ from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.views.decorators.http import require_POST
 
-from annotation.desk import Desk, Sheet, find_criterion, lay_out
+from annotation.desk import Desk, Sheet, find_criterion, find_objection, find_revision, lay_out
 from annotation.discussing import accept_objection
 from annotation.drafting import (
     StaleRevision,
@@ -20,16 +20,18 @@ from annotation.drafting import (
 from annotation.forms import CriterionForm
 from annotation.models import Criterion, Revision, Role, Vote
 from annotation.permissions import StudyRequest, find_conversation, study_page
-from annotation.unsent import purge_unsent
+from annotation.unsent import DRAFT, revision_place, sent_draft, sent_revision
 from annotation.views.desk import (
     after_act,
     answer_desk,
     criterion_form,
+    keep_refused,
     open_desk,
+    own_part,
     show_what_is_missing,
     turn_to,
 )
-from consilium.pages import respond_with_fragment
+from consilium.pages import respond_with_fragment, wants_fragment
 
 
 @require_POST
@@ -40,19 +42,12 @@ def draft(request: StudyRequest, conversation_id: UUID) -> HttpResponse:
     desk = open_desk(request, conversation)
     form = criterion_form(desk, data=request.POST)
     if not form.is_valid():
+        keep_refused(request, conversation, DRAFT)
         turn_to(desk, {})
         return answer_desk(request, desk, status=HTTPStatus.UNPROCESSABLE_ENTITY, new_form=form)
-    draft_criterion(conversation=conversation, writer=request.user, **form.facts)
-    purge_unsent(person=request.user, conversation=conversation, place="draft")
-    return after_act(request, conversation, said="Saved.")
-
-
-def find_revision(criterion: Criterion, revision_id: UUID | None) -> Revision:
-    """A revision of the criterion; Http404 where it has no such one."""
-    found = Revision.objects.filter(criterion=criterion, pk=revision_id).first() if revision_id else None
-    if found is None:
-        raise Http404("This criterion has no such revision.")
-    return found
+    criterion = draft_criterion(conversation=conversation, writer=request.user, **form.facts)
+    sent_draft(writer=request.user, conversation=conversation)
+    return after_act(request, conversation, said="Saved.", criterion=criterion.id)
 
 
 @study_page(Role.CLINICIAN)
@@ -76,12 +71,7 @@ def _offered_wording(criterion: Criterion, vote_id: str) -> str:
 def accept(request: StudyRequest, criterion_id: UUID, vote_id: UUID) -> HttpResponse:
     """Accept an objection of a revealed round: a revision that answers it."""
     criterion = find_criterion(request.user, request.study, criterion_id)
-    vote = Vote.objects.filter(
-        pk=vote_id, wording__criterion=criterion, choice=Vote.Choice.OBJECT, round__revealed_at__isnull=False
-    ).first()
-    if vote is None:
-        raise Http404("There is no such objection, or it isn't yours to see.")
-    return _revise(request, criterion, answers=vote)
+    return _revise(request, criterion, answers=find_objection(criterion, vote_id))
 
 
 def _revise(
@@ -91,7 +81,7 @@ def _revise(
     sheet = desk.sheet(criterion.id)
     assert sheet is not None
     desk.at = sheet
-    place = f"accept-{answers.id}" if answers else f"revise-{sheet.id}"
+    place = revision_place(sheet.id, answers.id if answers else None)
     if request.method != "POST":
         form = criterion_form(desk, sheet, place=place)
         if wording:
@@ -99,13 +89,15 @@ def _revise(
         return _show_form(request, desk, sheet, form, answers=answers)
     form = criterion_form(desk, sheet, data=request.POST, place=place)
     if not form.is_valid():
+        keep_refused(request, criterion.conversation, place)
         return _show_form(request, desk, sheet, form, answers=answers, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     against = find_revision(criterion, form.cleaned_data["against"])
     try:
         _write_revision(request, criterion, against, form, answers)
     except StaleRevision as stale:
+        keep_refused(request, criterion.conversation, place)
         return _show_stale(request, criterion, stale, form, against, answers)
-    purge_unsent(person=request.user, conversation=criterion.conversation, place=place)
+    sent_revision(by=request.user, criterion=criterion, accepts=answers.id if answers else None)
     return after_act(request, criterion.conversation, said="Saved.", criterion=criterion.id)
 
 
@@ -123,6 +115,8 @@ def _show_form(
     request: StudyRequest, desk: Desk, sheet: Sheet, form: CriterionForm, *, status: int = HTTPStatus.OK, **shown: Any
 ) -> HttpResponse:
     context = {"desk": desk, "conversation": desk.conversation, "sheet": sheet, "form": form, **shown}
+    if not wants_fragment(request):
+        context |= own_part(desk)
     answer = respond_with_fragment(
         request, "annotation/revise.html", "annotation/_revision.html", context, status=status
     )
@@ -168,6 +162,8 @@ def withdraw(request: StudyRequest, criterion_id: UUID) -> HttpResponse:
     desk = open_desk(request, criterion.conversation)
     desk.at = desk.sheet(criterion.id)
     context = {"desk": desk, "conversation": desk.conversation, "sheet": desk.at}
+    if not wants_fragment(request):
+        context |= own_part(desk)
     return respond_with_fragment(request, "annotation/withdraw.html", "annotation/_withdrawal.html", context)
 
 

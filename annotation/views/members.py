@@ -1,46 +1,22 @@
 """Members of a study, as an admin sees them: who is in it with which roles; adding a person; somebody leaves."""
 
 from http import HTTPStatus
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, Value
-from django.db.models.functions import Coalesce
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from annotation.admin_forms import MemberForm
 from annotation.joining import add_member, leave_study
-from annotation.models import Assignment, Consent, Conversation, Membership, Role, Study
+from annotation.members import members_of
+from annotation.models import Role
 from annotation.permissions import StudyRequest, study_page
 from annotation.views.progress import crumbs
 
 MEMBERS_A_PAGE = 100
-
-
-def members_of(study: Study) -> "QuerySet[Membership, Any]":
-    """Who is in the study, by name.
-
-    Each has ``has_accepted`` (the consent text in its present version) and ``assigned``, a count of conversations.
-    """
-    accepted = Consent.objects.filter(study=study, user=OuterRef("user"), text_version=study.consent_version)
-    own = Conversation.objects.own().filter(study=study)
-    assigned = (
-        Assignment.objects.filter(reviewer=OuterRef("user"), conversation__in=own, recused_at=None)
-        .order_by()
-        .values("reviewer")
-        .annotate(number=Count("pk"))
-        .values("number")
-    )
-    return (
-        study.memberships.filter(left_at=None)
-        .select_related("user")
-        .annotate(has_accepted=Exists(accepted), assigned=Coalesce(Subquery(assigned), Value(0)))
-        .order_by("user__name", "user__email")
-    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

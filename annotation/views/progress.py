@@ -15,9 +15,11 @@ from annotation.acting_on_many import ROUND_ACTS, Done, RoundAct, act_on_each, w
 from annotation.admin_forms import ProgressFilter
 from annotation.assigning import out_of_reach
 from annotation.models import Conversation, Role, Study, User
-from annotation.overseeing import conversations_to_oversee, oversee, shares_of_reviewers
+from annotation.overseeing import Stage, conversations_to_oversee, count_stages, oversee, shares_of_reviewers
 from annotation.permissions import StudyRequest, study_page
-from annotation.states import ConversationState, CriterionState, count_states
+from annotation.policy_words import policy_title
+from annotation.setting_up import missing_before_start
+from annotation.states import CriterionState, count_states
 from consilium.pages import respond_with_fragment, wants_fragment
 
 CONVERSATIONS_A_PAGE = 50
@@ -29,13 +31,11 @@ NAMED = 10
 
 def counts_context(study: Study) -> dict[str, Any]:
     """Conversations and criteria by state, as the head of the page shows them."""
-    counts = count_states(study)
+    counts, stages = count_states(study), count_stages(study)
     return {
-        "conversation_counts": [
-            (state.value, state.label, counts["conversations"][state]) for state in ConversationState
-        ],
+        "conversation_counts": [(stage.value, stage.label, stages[stage]) for stage in Stage],
         "criterion_counts": [(state.label, counts["criteria"][state]) for state in CriterionState],
-        "conversations_total": sum(counts["conversations"].values()),
+        "conversations_total": sum(stages.values()),
         "criteria_total": sum(counts["criteria"].values()),
         "in_consensus": counts["criteria"][CriterionState.IN_CONSENSUS],
     }
@@ -48,7 +48,7 @@ def chosen_conversations(study: Study, form: ProgressFilter, unreachable: Collec
     reviewer: User | None = data.get("reviewer")
     rows = conversations_to_oversee(
         study,
-        state="" if state == "out_of_reach" else state,
+        stage="" if state == "out_of_reach" else state,
         words=data.get("words") or "",
         reviewer=reviewer.pk if reviewer else None,
     )
@@ -80,7 +80,8 @@ def show_progress(request: StudyRequest) -> HttpResponse:
         **counts_context(study),
         "out_of_reach_count": len(unreachable),
         "shares": shares_of_reviewers(study),
-        "policy": study.policy,
+        "policy_title": policy_title(study.policy),
+        "missing": missing_before_start(study),
     }
     return render(request, "annotation/admin/progress.html", context)
 
@@ -108,7 +109,7 @@ def act_on_conversations(request: StudyRequest, act: str) -> HttpResponse:
     if found is None:
         raise Http404("There is no such act.")
     data = request.POST if request.method == "POST" else request.GET
-    chosen = _chosen(request.study, data)
+    chosen = chosen_by(request.study, data)
     if request.method != "POST":
         return _ask(request, found, chosen, data)
     if len(chosen) > MOST_AT_ONCE:
@@ -121,7 +122,7 @@ def act_on_conversations(request: StudyRequest, act: str) -> HttpResponse:
     return redirect("study_progress", slug=request.study.slug)
 
 
-def _chosen(study: Study, data: Any) -> list[Conversation]:
+def chosen_by(study: Study, data: Any) -> list[Conversation]:
     """The conversations ticked, or all that the filter names; someone else's are none of them."""
     if data.get("all"):
         return list(chosen_conversations(study, ProgressFilter(data, study=study)))
@@ -158,12 +159,17 @@ def _say(request: StudyRequest, act: RoundAct, done: Done) -> None:
         count = len(done.acted_on)
         of = f"conversation {done.acted_on[0].external_id}" if count == 1 else f"{count:,} conversations"
         messages.success(request, f"{act.done} for {of}.")
-    for sentence in dict.fromkeys(sentence for _, sentence in done.passed_over):
-        refused = [this.external_id for this, why in done.passed_over if why == sentence]
-        more = f" and {len(refused) - NAMED:,} more" if len(refused) > NAMED else ""
-        messages.info(request, f"Passed over: {', '.join(refused[:NAMED])}{more}. {sentence}")
+    say_passed_over(request, done.passed_over)
     if not done.acted_on and not done.passed_over:
         messages.info(request, "No conversation was chosen, so nothing was done.")
+
+
+def say_passed_over(request: StudyRequest, passed_over: Collection[tuple[Conversation, str]]) -> None:
+    """Name the conversations that an act passed over, by the sentence why."""
+    for sentence in dict.fromkeys(sentence for _, sentence in passed_over):
+        refused = [this.external_id for this, why in passed_over if why == sentence]
+        more = f" and {len(refused) - NAMED:,} more" if len(refused) > NAMED else ""
+        messages.info(request, f"Passed over: {', '.join(refused[:NAMED])}{more}. {sentence}")
 
 
 def crumbs(study: Study, *names: str) -> list[tuple[str, str]]:
@@ -173,6 +179,8 @@ def crumbs(study: Study, *names: str) -> list[tuple[str, str]]:
         "Members": "study_members",
         "Imports": "study_imports",
         "Assign": "study_assign",
+        "Settings": "study_settings",
+        "Policy": "study_policy",
     }
     way = [(study.name, reverse("study", kwargs={"slug": study.slug}))]
     way += [(name, reverse(addresses[name], kwargs={"slug": study.slug})) for name in names[:-1]]

@@ -9,12 +9,14 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET
 
 from annotation.demo import demo_people, demo_study
-from annotation.joining import accept_consent, must_consent
+from annotation.joining import ConsentTextChanged, accept_consent, must_consent
 from annotation.models import Conversation, Membership, Role, User
-from annotation.permissions import StudyRequest, study_page
+from annotation.permissions import StudyRequest, has_role, study_page
+from annotation.setting_up import missing_before_start
 from annotation.views.desk import as_uuid, desk_address
 from annotation.workload import as_assigned, assigned_to, parts_of
 from consilium.pages import public_page, signed_in
@@ -57,7 +59,11 @@ def demo_sign_in(request: HttpRequest) -> HttpResponse:
 def show_study(request: StudyRequest) -> HttpResponse:
     """The study's front page: what to expect of its texts, whom to turn to, and the person's own part."""
     part = parts_of(request.user, [request.study])[request.study.id]
-    context = {"part": part, "must_consent": must_consent(request.study, request.user)}
+    context = {
+        "part": part,
+        "must_consent": must_consent(request.study, request.user),
+        "missing": missing_before_start(request.study) if has_role(request.membership, Role.ADMIN) else [],
+    }
     return render(request, "annotation/study.html", context)
 
 
@@ -73,13 +79,26 @@ def go_on(request: StudyRequest) -> HttpResponse:
 
 @study_page(consent=False)
 def consent(request: StudyRequest) -> HttpResponse:
-    """The consent text, and accepting it: its version and the time are kept."""
-    if request.method == "POST" and request.study.consent_text.strip():
-        accept_consent(study=request.study, person=request.user)
-        address = reverse("study", kwargs={"slug": request.study.slug})
-        return HttpResponseRedirect(address, status=HTTPStatus.SEE_OTHER)
-    accepted = request.user.consents.filter(study=request.study, text_version=request.study.consent_version).first()
-    return render(request, "annotation/consent.html", {"accepted": accepted})
+    """The consent text, and accepting it: its version and the time are kept.
+
+    Who accepts names the version that was read; where the text has changed meanwhile, the new one is shown instead.
+    """
+    study, has_changed = request.study, False
+    if request.method == "POST" and study.consent_text.strip():
+        read = request.POST.get("version", "")
+        try:
+            accept_consent(study=study, person=request.user, seen=int(read) if read.isdecimal() else None)
+        except ConsentTextChanged:
+            has_changed = True
+        else:
+            address = reverse("study", kwargs={"slug": study.slug})
+            return HttpResponseRedirect(address, status=HTTPStatus.SEE_OTHER)
+    context = {
+        "accepted": request.user.consents.filter(study=study, text_version=study.consent_version).first(),
+        "has_changed": has_changed,
+    }
+    status = HTTPStatus.CONFLICT if has_changed else HTTPStatus.OK
+    return render(request, "annotation/consent.html", context, status=status)
 
 
 @require_GET
@@ -91,9 +110,15 @@ def guidelines(request: StudyRequest) -> HttpResponse:
 @require_GET
 @study_page(consent=False)
 def pause(request: StudyRequest) -> HttpResponse:
-    """A page without any text of the study: whom to talk to, and a way back to where one was."""
-    conversation = _own_conversation(request, as_uuid(request.GET.get("from")))
-    back = desk_address(conversation) if conversation else ""
+    """A page without any text of the study: whom to talk to, and a way back to where one was.
+
+    ``from`` is a conversation's id, or the path of another page of this study.
+    """
+    given = request.GET.get("from", "")
+    conversation = _own_conversation(request, as_uuid(given))
+    pages = reverse("study", kwargs={"slug": request.study.slug})
+    is_page = given.startswith(pages) and url_has_allowed_host_and_scheme(given, allowed_hosts=None)
+    back = desk_address(conversation) if conversation else given if is_page else ""
     return render(request, "annotation/pause.html", {"back": back})
 
 

@@ -12,8 +12,8 @@ from annotation.drafting import StaleRevision, same_wording
 from annotation.forms import ObjectionForm, VoteForm, WordingForm
 from annotation.models import Criterion, Revision, Role, Vote
 from annotation.permissions import StudyRequest, study_page
-from annotation.unsent import purge_unsent
-from annotation.views.desk import after_act, answer_desk, open_desk
+from annotation.unsent import sent_vote
+from annotation.views.desk import after_act, answer_desk, keep_refused, open_desk
 from annotation.views.drafting import find_revision
 from annotation.voting import Ballot, cast_vote, take_back_vote
 
@@ -36,14 +36,21 @@ def vote(request: StudyRequest, criterion_id: UUID) -> HttpResponse:
     form = kind(request.POST, auto_id=f"{name}-%s")
     form.fields["points"].required = act in {"agree", "wording"}
     if not form.is_valid():
+        _keep_refused(request, criterion, act)
         return _answer_again(request, criterion, HTTPStatus.UNPROCESSABLE_ENTITY, **{f"{name}_form": form})
     seen = find_revision(criterion, form.cleaned_data["seen"])
     try:
         cast_vote(criterion=criterion, seen=seen, reviewer=request.user, ballot=_ballot(act, form.cleaned_data, seen))
     except StaleRevision as stale:
+        _keep_refused(request, criterion, act)
         return _answer_stale(request, criterion, stale, seen, name, kind)
-    purge_unsent(person=request.user, conversation=criterion.conversation, place=f"{act}-{criterion.id}")
+    sent_vote(reviewer=request.user, criterion=criterion, choice=act, has_wording=act == "wording")
     return after_act(request, criterion.conversation, said="Saved.", after=criterion.id)
+
+
+def _keep_refused(request: StudyRequest, criterion: Criterion, act: str) -> None:
+    if act in FORMS:
+        keep_refused(request, criterion.conversation, f"{act}-{criterion.id}")
 
 
 def _ballot(act: str, data: dict[str, Any], seen: Revision) -> Ballot:

@@ -4,6 +4,7 @@ This package knows nothing of studies, and no Django. Its rules stand in reading
 """
 
 from consilium.tables.cells import LONGEST_CELL, CellTooLong, Replaced, Unwritable
+from consilium.tables.headings import TwoKeysOfOneColumn, column_name, under_known_names
 from consilium.tables.reading import open_table
 from consilium.tables.replacing import replace_in_one_step
 from consilium.tables.table import DEFAULT, Kind, Limits, Problem, Row, Table
@@ -29,6 +30,7 @@ __all__ = [
     "Replaced",
     "Row",
     "Table",
+    "TwoKeysOfOneColumn",
     "Unreadable",
     "Unwritable",
     "Written",
@@ -38,9 +40,11 @@ __all__ = [
     "as_text",
     "as_true_or_false",
     "as_whole_number",
+    "column_name",
     "normal_id",
     "open_table",
     "replace_in_one_step",
+    "under_known_names",
     "write_csv",
     "write_jsonl",
     "write_xlsx",

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from consilium.tables.cells import looks_like_a_formula
 from consilium.tables.strict_json import printable, text_fault
 from consilium.tables.table import Limits, Problem, Refused, Remark, Row
+from consilium.tables.values import Unreadable
 
 SEARCHED_ROWS = 10
 APOSTROPHE_ADDED = "apostrophe_added"
@@ -46,6 +47,33 @@ class Headings:
 def column_name(heading: object) -> str:
     """Answer a heading as it is compared: without a byte order mark, trimmed, NFC, lower case."""
     return unicodedata.normalize("NFC", str(heading).strip("\ufeff \t\r\n\u00a0").lower())
+
+
+class TwoKeysOfOneColumn(Unreadable):
+    """Two keys of a JSON object mean one column."""
+
+    def __init__(self, column: str, one: str, other: str) -> None:
+        super().__init__(f"The keys “{printable(one)}” and “{printable(other)}” mean one column. Expected one of them.")
+        self.column = column
+
+
+def under_known_names(values: dict[str, object], *, known: Collection[str]) -> dict[str, object]:
+    """Answer a JSON object with its keys compared as headings are.
+
+    A key that is a known column but for letter case, white space around it and NFC gets the column's name; what is
+    not known stays as it is written. Raises TwoKeysOfOneColumn.
+    """
+    others = [key for key in values if key not in known]
+    meant = {key: name for key in others if (name := column_name(key)) in known}
+    if not meant:
+        return values
+    written: dict[str, str] = {}
+    for key in values:
+        column = meant.get(key, key)
+        if column in written:
+            raise TwoKeysOfOneColumn(column, written[column], key)
+        written[column] = key
+    return {column: values[key] for column, key in written.items()}
 
 
 def check_headings(columns: Sequence[str]) -> None:

@@ -5,6 +5,8 @@ What people wrote is always escaped or cleaned; a filter that returns HTML says 
 
 import re
 from difflib import SequenceMatcher
+from functools import cache
+from importlib.resources import files
 
 import nh3
 from django import template
@@ -47,21 +49,45 @@ def _words(text: str) -> list[str]:
     return re.findall(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]|\w+|\s+|[^\w\s]", text)
 
 
+READS_AS_ONE = 1 / 3
+"""A text that shares less than this with the other one is another text: word by word nobody could read it."""
+
+
 @register.filter
 def diff_words(old: str, new: str) -> SafeString:
-    """What became of ``old`` in ``new``, by word: removed in <del>, added in <ins>, each escaped and said aloud."""
+    """What became of ``old`` in ``new``, by word: removed in <del>, added in <ins>, each escaped and said aloud.
+
+    Where most was written anew, the two texts stand one below the other, whole.
+    """
     before, after = _words(old or ""), _words(new or "")
+    steps = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    if _shared(before, after, steps) < READS_AS_ONE:
+        return _mark("del", "removed", old, "whole") + _mark("ins", "added", new, "whole")
     parts = []
-    for act, old_from, old_to, new_from, new_to in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+    for act, old_from, old_to, new_from, new_to in steps:
         removed, added = "".join(before[old_from:old_to]), "".join(after[new_from:new_to])
         if act == "equal":
             parts.append(format_html("{}", added))
-            continue
-        if removed:
-            parts.append(format_html('<del><span class="visually-hidden">removed: </span>{}</del>', removed))
-        if added:
-            parts.append(format_html('<ins><span class="visually-hidden">added: </span>{}</ins>', added))
+        else:
+            parts += [_mark("del", "removed", removed), _mark("ins", "added", added)]
     return format_html_join("", "{}", ((part,) for part in parts))
+
+
+def _shared(before: list[str], after: list[str], steps: list[tuple[str, int, int, int, int]]) -> float:
+    """Which part of the longer text's words stands in both, in the same order; 1 where one of them is a single word."""
+    longest = max(sum(not word.isspace() for word in words) for words in (before, after))
+    least = min(sum(not word.isspace() for word in words) for words in (before, after))
+    if least <= 1:
+        return 1
+    kept = sum(not word.isspace() for act, start, end, *_ in steps if act == "equal" for word in before[start:end])
+    return kept / longest
+
+
+def _mark(tag: str, said: str, text: str, kind: str = "") -> SafeString:
+    if not text:
+        return SafeString("")
+    name = format_html(' class="{}"', kind) if kind else ""
+    return format_html('<{0}{1}><span class="visually-hidden">{2}: </span>{3}</{0}>', SafeString(tag), name, said, text)
 
 
 @register.filter
@@ -92,6 +118,20 @@ def language_name(tag: str | None) -> str:
             name: str = known["name"]
             return name if length == len(parts) else f"{name} ({tag})"
     return tag
+
+
+@cache
+def _countries() -> dict[str, str]:
+    """Names by ISO 3166 code, as the time zones' tables have them."""
+    table = (files("tzdata.zoneinfo") / "iso3166.tab").read_text(encoding="utf-8")
+    rows = (line.split("\t") for line in table.splitlines() if line and not line.startswith("#"))
+    return {"XK": "Kosovo"} | {code: name.replace(" & ", " and ") for code, name in rows}
+
+
+@register.filter
+def country_name(code: str | None) -> str:
+    """The English name of a country's two letters, else the letters; an empty string for none."""
+    return _countries().get((code or "").upper(), code or "")
 
 
 @register.filter

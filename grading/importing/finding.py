@@ -41,17 +41,19 @@ class ConversationsByName:
         return named[0] if named else None
 
     def warn_of_many(self, external_id: str, line: int, report: Report) -> None:
-        """Warn where several external versions hold a conversation of this id and the study itself none."""
+        """Warn where several conversations have this id: the study's own, or several external versions'."""
         named = self.all(external_id)
-        if len(named) > 1 and named[0].external_name:
-            others = ", ".join(one.external_name for one in named[1:])
-            report.warn(
-                line,
-                "conversation_id",
-                f"Several external versions hold “{external_id}”: taken for that of {named[0].external_name}, "
-                f"the newest, not of {others}.",
-                kind="ids that several versions hold",
-            )
+        if len(named) < 2:
+            return
+        others = ", ".join(one.external_name for one in named[1:])
+        taken = f"that of {named[0].external_name}, the newest" if named[0].external_name else "the study's own"
+        report.warn(
+            line,
+            "conversation_id",
+            f"Several conversations have the id “{external_id}”: new responses belong to {taken}, "
+            f"not to that of {others}.",
+            kind="ids of several conversations",
+        )
 
 
 def find_conversations(study: Study, external_ids: Collection[str]) -> ConversationsByName:

@@ -2,8 +2,9 @@
 
 A respondent is its name: a row that gives a known one another prompt style or kind is an error. A response is known by
 conversation, respondent and sample. One that is blank, or whose finish reason is length, content_filter or error, is
-recorded as failed. A conversation is the study's own where it has one of that id, else an external version's. The file
-is read twice, so that memory does not grow with the texts.
+recorded as failed. A conversation is the study's own where it has one of that id, else an external version's; a
+response that is stored already, on any conversation of that id, is unchanged. The file is read twice, so that memory
+does not grow with the texts.
 """
 
 from collections.abc import Iterator
@@ -189,6 +190,7 @@ def _compare(
 ) -> dict[Place, int]:
     """Compare a file's responses with the stored ones. Returns the new ones' lines by their place."""
     new: dict[Place, int] = {}
+    different: set[Place] = set()
     by_ids: dict[tuple[UUID, UUID, int], Place] = {}
     told: set[str] = set()
     for place, this in seen.items():
@@ -205,7 +207,8 @@ def _compare(
             conversations.warn_of_many(place[0], this.line, report)
         new[place] = this.line
         if place[1] in stored:
-            by_ids[conversation.id, stored[place[1]].id, place[2]] = place
+            for each in conversations.all(place[0]):
+                by_ids[each.id, stored[place[1]].id, place[2]] = place
     responses = Response.objects.filter(study=study, respondent__in={respondent for _, respondent, _ in by_ids})
     for conversation_id, respondent_id, sample, text, finish_reason in responses.values_list(
         "conversation_id", "respondent_id", "sample", "text", "finish_reason"
@@ -213,12 +216,14 @@ def _compare(
         known = by_ids.get((conversation_id, respondent_id, sample))
         if known is None:
             continue
-        line = new.pop(known)
         if seen[known].sha256 == _sha256(text, finish_reason):
-            report.unchanged += 1
-        else:
-            told_of = f"Sample {sample} by {known[1]} to “{known[0]}” is stored with another text or finish reason."
-            report.error(line, "text", f"{told_of} Expected the same, or another sample.")
+            if new.pop(known, None) is not None:
+                report.unchanged += 1
+        elif conversation_id == conversations.all(known[0])[0].id:
+            different.add(known)
+    for place in different & new.keys():
+        told_of = f"Sample {place[2]} by {place[1]} to “{place[0]}” is stored with another text or finish reason."
+        report.error(new.pop(place), "text", f"{told_of} Expected the same, or another sample.")
     report.created = len(new)
     return new
 

@@ -22,6 +22,10 @@ class Respondent(Identified):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["study", "name"], name="a_respondent_is_its_name"),
+            models.CheckConstraint(
+                condition=models.Q(kind__in=["model", "human", "reference"]),
+                name="a_respondent_is_a_model_a_human_or_a_reference",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ import pgtrigger
 from django.db import models
 
 from annotation.models import Study, User
-from consilium.guards import changes_only_while, never_changes, never_emptied
+from consilium.guards import Guard, changes_only_while, never_changes, never_emptied
 from consilium.identified import Identified
 from grading.models.responses import Response
 from rubrics.models import FrozenCriterion, RubricVersion
@@ -44,15 +44,19 @@ class Grader(Identified):
                 condition=models.Q(concurrency__gte=1, concurrency__lte=1000),
                 name="concurrency_is_from_1_to_1000",
             ),
+            models.CheckConstraint(
+                condition=models.Q(mode__in=["per_criterion", "per_response"]),
+                name="a_grader_is_asked_per_criterion_or_per_response",
+            ),
         ]
         triggers = [
-            pgtrigger.Trigger(
+            Guard(
                 name="a_used_grader_keeps_what_made_its_verdicts",
                 when=pgtrigger.Before,
                 operation=pgtrigger.Update | pgtrigger.Delete,
                 # Where the endpoint listens may move (the local grader's port does); what answers may not.
                 func="""
-                    IF EXISTS (SELECT 1 FROM grading_run WHERE grader_id = OLD.id) AND (
+                    IF EXISTS (SELECT 1 FROM public.grading_run WHERE grader_id = OLD.id) AND (
                         TG_OP = 'DELETE'
                         OR (OLD.name, OLD.model, OLD.prompt_version, OLD.mode, OLD.parameters, OLD.digest)
                            IS DISTINCT FROM
@@ -114,6 +118,10 @@ class Run(Identified):
                 condition=models.Q(state__in=["completed", "failed", "cancelled"], ended_at__isnull=False)
                 | ~models.Q(state__in=["completed", "failed", "cancelled"]) & models.Q(ended_at=None),
                 name="a_run_that_ended_says_when",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(state__in=["queued", "running", "paused", "completed", "failed", "cancelled"]),
+                name="a_run_is_in_one_of_six_states",
             ),
         ]
 
@@ -189,6 +197,10 @@ class Attempt(models.Model):
                 condition=models.Q(status="open", ended_at=None)
                 | ~models.Q(status="open") & models.Q(ended_at__isnull=False),
                 name="an_attempt_is_open_until_it_ends",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(status__in=["open", "answered", "refused", "unknown"]),
+                name="an_attempt_is_open_answered_refused_or_unknown",
             ),
         ]
         triggers = changes_only_while("OLD.ended_at IS NULL", name="an_ended_attempt_stays")

@@ -6,22 +6,32 @@ Who opens them is no longer a blind judge of the run's pairs, and is told so bef
 from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, cast
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 
 from annotation.models import Role
-from annotation.permissions import StudyRequest, has_role, study_page
-from grading.agreement import finding, judged_pairs, report_agreement
+from annotation.permissions import StudyRequest, study_page
+from grading.agreement import finding, judged_pairs, names_of, report_agreement
+from grading.agreement_tables import Link, axes_table, clinicians_table, criteria_rows, headline
 from grading.judging import has_opened, open_grades
-from grading.models import Grade, Response, Run
+from grading.models import Run
+from grading.pair_cards import group_by_unit, heading, lay_out, summary
+from grading.pairs import Asked
+from grading.permissions import must_be_told_first
 from grading.score_report import report_scores
+from grading.score_tables import acuity_tables, axis_tables, respondents_table
 from grading.statistics import nominal
 from grading.views.runs import find_run
 
 P = ParamSpec("P")
+MOST_DIFFERING = 15
+CRITERIA_A_PAGE = 50
+CARDS_A_PAGE = 10
 
 
 def opens_grades(
@@ -35,7 +45,7 @@ def opens_grades(
         assert isinstance(run_id, UUID)
         run = find_run(request, run_id)
         if not has_opened(run, request.user):
-            if has_role(request.membership, Role.CLINICIAN):
+            if must_be_told_first(run, request.membership):
                 return render(request, "grading/open_grades.html", {"run": run})
             open_grades(run=run, by=request.user)
         return view(request, run, *args, **kwargs)
@@ -46,15 +56,14 @@ def opens_grades(
 @study_page(Role.RESEARCHER, Role.ADMIN)
 @opens_grades
 def scores(request: StudyRequest, run: Run) -> HttpResponse:
-    """The scores of a run by respondent."""
+    """The scores of a run by respondent, acuity and axis."""
     report = report_scores(run)
-    axes = sorted({axis for scores in report.respondents for axis in scores.by_axis})
-    acuities = sorted({acuity for scores in report.respondents for acuity in scores.by_acuity})
     context = {
         "run": run,
         "report": report,
-        "by_axis": [(axis, [scores.by_axis.get(axis) for scores in report.respondents]) for axis in axes],
-        "by_acuity": [(name, [scores.by_acuity.get(name) for scores in report.respondents]) for name in acuities],
+        "respondents": respondents_table(report),
+        "acuities": acuity_tables(report),
+        "axes": axis_tables(report),
     }
     return render(request, "grading/scores.html", context)
 
@@ -63,67 +72,71 @@ def scores(request: StudyRequest, run: Run) -> HttpResponse:
 @opens_grades
 def agreement(request: StudyRequest, run: Run) -> HttpResponse:
     """The agreement of the run's grader with the clinicians, beside the clinicians' own."""
-    report = report_agreement(run)
-    # By address; a clinician whom nobody else met has an empty table there.
-    people = [(name, figures, report.among_clinicians.get(name)) for name, figures in report.by_clinician.items()]
-    weakest = sorted(
-        ((name, figures, report.criteria[name]) for name, figures in report.by_criterion.items() if figures.n),
-        key=lambda row: (row[1].coefficients["observed"].value or 0.0, -row[1].n),
-    )
+    report, link = report_agreement(run), pairs_of(run)
+    numbers, notes = headline(report)
     context = {
         "run": run,
         "report": report,
-        "people": people,
-        "weakest": weakest[:15],
         "finding": finding(report),
-        "has_chart": any(figures.coefficients["kappa"].value is not None for _, figures, _ in people),
-        "front": [
-            ("Kappa", report.overall.coefficients["kappa"]),
-            ("Macro F1", report.overall.coefficients["macro_f1"]),
-            ("Alpha, clinicians alone", report.alpha_clinicians),
-            ("Alpha, with the grader", report.alpha),
-            ("AC1", report.overall.coefficients["ac1"]),
-            ("Agreement", report.overall.coefficients["observed"]),
+        "has_chart": any(
+            of.shown("kappa") is not None for of in (*report.by_clinician.values(), *report.among_clinicians.values())
+        ),
+        "numbers": numbers,
+        "notes": notes,
+        "clinicians": clinicians_table(report, link),
+        "axes": axes_table(report, link),
+        "differing": [row for row in criteria_rows(report, link) if row[1].differing][:MOST_DIFFERING],
+        "confusion": [
+            (grader, [(said, number, link(grader=grader, clinician=said)) for said, number in row.items()])
+            for grader, row in nominal.confusion(report.overall.table).items()
         ],
-        "confusion": [(grader, list(row.items())) for grader, row in nominal.confusion(report.overall.table).items()],
     }
     return render(request, "grading/agreement.html", context)
+
+
+def pairs_of(run: Run) -> Link:
+    """Answers the address of the run's pairs that its keyword arguments name."""
+    address = reverse("run_pairs", kwargs={"slug": run.study.slug, "run_id": run.id})
+    return lambda **wanted: f"{address}?{urlencode(wanted)}"
+
+
+@study_page(Role.RESEARCHER, Role.ADMIN)
+@opens_grades
+def criteria(request: StudyRequest, run: Run) -> HttpResponse:
+    """Every judged criterion with its counts, those first on which most pairs differ."""
+    rows = criteria_rows(report_agreement(run), pairs_of(run))
+    page = Paginator(rows, CRITERIA_A_PAGE).get_page(request.GET.get("page"))
+    return render(request, "grading/criteria.html", {"run": run, "page": page})
 
 
 @study_page(Role.RESEARCHER, Role.ADMIN)
 @opens_grades
 def chart(request: StudyRequest, run: Run) -> HttpResponse:
-    """The figure of the agreement page."""
+    """The figure of the agreement page, for a colour scheme and a width."""
     # altair takes a second to import; only this picture needs it
-    from grading.charts import kappa_by_clinician
+    from grading.charts import Scheme, kappa_by_clinician
 
-    return HttpResponse(kappa_by_clinician(report_agreement(run)), content_type="image/svg+xml")
+    scheme = Scheme.DARK if request.GET.get("scheme") == Scheme.DARK else Scheme.LIGHT
+    svg = kappa_by_clinician(report_agreement(run), scheme=scheme, width=request.GET.get("width", "wide"))
+    return HttpResponse(svg, content_type="image/svg+xml")
 
 
 @study_page(Role.RESEARCHER, Role.ADMIN)
 @opens_grades
 def pairs(request: StudyRequest, run: Run) -> HttpResponse:
     """The pairs behind a number: by criterion, axis, clinician, and what either side said."""
-    judged, _ = judged_pairs(run)
-    wanted = {key: request.GET.get(key, "") for key in ("criterion", "axis", "reviewer", "grader", "clinician")}
-    chosen = [
-        pair
-        for pair in judged
-        if (not wanted["criterion"] or pair.criterion.external_id == wanted["criterion"])
-        and (not wanted["axis"] or pair.criterion.axis == wanted["axis"])
-        and (not wanted["reviewer"] or pair.reviewer == wanted["reviewer"])
-        and (not wanted["grader"] or pair.grader == wanted["grader"])
-        and (not wanted["clinician"] or pair.clinician == wanted["clinician"])
-    ]
-    page = Paginator(chosen, 20).get_page(request.GET.get("page"))
-    units = [pair.unit for pair in page]
-    grades = {
-        (grade.response_id, grade.criterion_id): grade
-        for grade in Grade.objects.filter(run=run, repeat=1, response__in=[response for response, _ in units])
+    asked, (judged, _) = Asked.of(request.GET), judged_pairs(run)
+    names = names_of(judged)
+    units = group_by_unit(judged, asked)
+    page = Paginator(units, CARDS_A_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "run": run,
+        "page": page,
+        "cards": lay_out(run, list(page), asked, names),
+        "heading": heading(asked, names),
+        "summary": summary([pair for pair in judged if asked.holds(pair)], len(units)),
     }
-    responses = Response.objects.select_related("respondent", "conversation").in_bulk([r for r, _ in units])
-    rows = [(pair, responses[pair.unit[0]], grades.get(pair.unit)) for pair in page]
-    return render(request, "grading/pairs.html", {"run": run, "page": page, "rows": rows, "wanted": wanted})
+    return render(request, "grading/pairs.html", context)
 
 
 @study_page(Role.RESEARCHER, Role.ADMIN)

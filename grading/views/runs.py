@@ -1,18 +1,20 @@
 """Runs: starting one, watching it live, pausing, resuming and ending it."""
 
+from http import HTTPStatus
 from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django_htmx.http import reswap, retarget
 
 from annotation.models import Role
 from annotation.permissions import StudyRequest, has_role, study_page
 from consilium.pages import wants_fragment
 from grading.forms import RunForm
 from grading.models import Run
-from grading.runs import cancel_run, pause_run, resume_run, run_status, start_run
+from grading.runs import cancel_run, pause_run, resume_run, run_status, start_run, why_it_waits
 
 ACTS = {"pause": pause_run, "resume": resume_run, "cancel": cancel_run}
 STOP_POLLING = 286
@@ -59,17 +61,25 @@ def start(request: StudyRequest) -> HttpResponse:
 
 @study_page(Role.RESEARCHER, Role.ADMIN)
 def run(request: StudyRequest, run_id: UUID) -> HttpResponse:
-    """One run: its progress, live, and the ways to its scores and its agreement."""
+    """One run: its progress, live, and the ways to its scores and its agreement.
+
+    htmx gets the numbers alone as long as the state is the one that it names, so that no button is swapped from under
+    a hand; with another state the whole section comes.
+    """
     found = find_run(request, run_id)
-    context = {
-        "run": found,
-        "status": run_status(found),
-        "may_act": has_role(request.membership, Role.RESEARCHER),
-    }
-    if wants_fragment(request):
-        code = STOP_POLLING if found.has_ended else 200
-        return render(request, "grading/_run_progress.html", context, status=code)
-    return render(request, "grading/run.html", context)
+    context = _progress(found, may_act=has_role(request.membership, Role.RESEARCHER))
+    if not wants_fragment(request):
+        return render(request, "grading/run.html", context)
+    if request.GET.get("state") == found.state:
+        return render(request, "grading/_run_numbers.html", context)
+    answer = render(
+        request, "grading/_run_progress.html", context, status=STOP_POLLING if found.has_ended else HTTPStatus.OK
+    )
+    return retarget(reswap(answer, "outerHTML"), "#run-progress")
+
+
+def _progress(run: Run, *, may_act: bool) -> dict[str, object]:
+    return {"run": run, "status": run_status(run), "waits": why_it_waits(run), "may_act": may_act}
 
 
 @study_page(Role.RESEARCHER)
@@ -82,6 +92,5 @@ def act(request: StudyRequest, run_id: UUID, act: str) -> HttpResponse:
             messages.info(request, {"pause": "Paused.", "resume": "Going on.", "cancel": "Cancelled."}[act])
     if wants_fragment(request):
         found.refresh_from_db()
-        context = {"run": found, "status": run_status(found), "may_act": True}
-        return render(request, "grading/_run_progress.html", context)
+        return render(request, "grading/_run_progress.html", _progress(found, may_act=True))
     return redirect("run", slug=request.study.slug, run_id=run_id)

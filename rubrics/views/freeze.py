@@ -4,7 +4,6 @@ Criteria that an admin leaves out by name are kept in that admin's session until
 before it. What the page showed is sent along: if something else would be frozen by then, the admin looks again.
 """
 
-import hashlib
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -20,13 +19,15 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.models import Criterion, Role, Study
+from annotation.models import Acuity, Criterion, Role, Study
 from annotation.permissions import StudyRequest, study_page
 from consilium.errors import RuleViolation
 from consilium.pages import respond_with_fragment
+from rubrics.candidates import Place
 from rubrics.comparing import ChangeKind, counted
+from rubrics.counting_words import counted_criteria
 from rubrics.forms import FreezeForm, ReasonForm
-from rubrics.freezing import Preview, freeze_version, preview_freeze
+from rubrics.freezing import Preview, freeze_version, mark_of, preview_freeze
 from rubrics.permissions import Hidden, hidden_from, to_acknowledge
 from rubrics.selecting import GoesIn, LeftOutKind, Selection, StaysOut
 from rubrics.views.versions import address_of, way_to
@@ -62,6 +63,19 @@ class ReasonCount:
     kind: str
     words: str
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class AcknowledgedTogether:
+    """Criteria of one conversation that stay out for one reason: the reason is read once, each is ticked by itself."""
+
+    place: Place
+    reason: str
+    criteria: list[StaysOut]
+
+    @property
+    def is_emergent(self) -> bool:
+        return self.place.acuity == Acuity.EMERGENT
 
 
 @dataclass
@@ -110,12 +124,21 @@ class FreezeView:
     def to_acknowledge(self) -> list[StaysOut]:
         return to_acknowledge(self.selection, self.person_hidden)
 
+    @property
+    def acknowledged_together(self) -> list[AcknowledgedTogether]:
+        """The same, by conversation and reason, in reading order."""
+        groups: dict[tuple[UUID, str], AcknowledgedTogether] = {}
+        for this in self.to_acknowledge:
+            group = groups.setdefault(
+                (this.place.id, this.reason), AcknowledgedTogether(this.place, this.reason, criteria=[])
+            )
+            group.criteria.append(this)
+        return list(groups.values())
+
     @cached_property
     def seen(self) -> str:
         """A mark of what is shown as going in and staying out: another one means that something moved."""
-        lines = [f"{this.criterion.id} {this.criterion.revision_id} {this.points}" for this in self.selection.goes_in]
-        lines += [f"{this.criterion.id} {this.kind}" for this in self.selection.stays_out]
-        return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
+        return mark_of(self.selection)
 
 
 def open_freeze(request: StudyRequest) -> FreezeView:
@@ -174,7 +197,9 @@ def freeze(request: StudyRequest) -> HttpResponse:
         return _answer(request, view, form, status=HTTPStatus.CONFLICT, refusal=refusal.sentence)
     keep_left_out(request, request.study, {})
     messages.success(
-        request, f"Version {version.number} is frozen: {version.criteria_count:,} criteria. Nothing of it changes now."
+        request,
+        f"Version {version.number} is frozen: {counted_criteria(version.criteria_count)}. Nothing of it changes now; "
+        "what comes next stands below.",
     )
     return redirect(address_of(version))
 

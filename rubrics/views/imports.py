@@ -1,8 +1,11 @@
-"""Files that an admin brings: conversations, criteria, votes; checked first, which writes nothing, then taken in.
+"""Files that are brought: checked first, which writes nothing, then taken in. An admin's are conversations, criteria
+and votes; the app above brings its own kinds through ``bring_file``.
 
-What a file did is told once, on the page after it; its warnings wait in the admin's session until then.
+What a file did is told once, on the page after it; its warnings wait in the person's session until then.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
@@ -34,19 +37,55 @@ def list_imports(request: StudyRequest) -> HttpResponse:
     return render(request, "rubrics/imports.html", {"page": page, "uploads": list(UPLOADS.values())})
 
 
+@dataclass(frozen=True, slots=True)
+class FilePages:
+    """Where kinds of files are brought: the names of the page's address, the example's, and the page's above it."""
+
+    page: str
+    example: str
+    above: str
+    above_words: str
+
+
+IMPORTS = FilePages("study_import", "study_import_example", "study_imports", "Imports")
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 @study_page(Role.ADMIN)
 def take_in(request: StudyRequest, kind: str) -> HttpResponse:
-    """GET: the form. POST with ``act=check``: the report, nothing written; else the file is taken in, whole."""
-    upload = UPLOADS.get(kind)
+    """Bring a file of conversations, criteria or votes."""
+    return bring_file(request, find_upload(UPLOADS, kind), FILE_FORMS[kind], IMPORTS)
+
+
+@require_GET
+@study_page(Role.ADMIN)
+def show_example(request: StudyRequest, kind: str) -> HttpResponse:
+    return answer_example(find_upload(UPLOADS, kind))
+
+
+def find_upload(uploads: Mapping[str, Upload], kind: str) -> Upload:
+    upload = uploads.get(kind)
     if upload is None:
         raise Http404("There is no such kind of file.")
+    return upload
+
+
+def answer_example(upload: Upload) -> HttpResponse:
+    """The example of a kind of file, to be saved and filled in."""
+    ending, content = upload.shape.example_file()
+    answer = HttpResponse(content, content_type="text/csv" if ending == "csv" else "application/jsonl")
+    answer.headers["Content-Disposition"] = f'attachment; filename="example-{upload.kind.value}.{ending}"'
+    return answer
+
+
+def bring_file(request: StudyRequest, upload: Upload, form_class: type[FileForm], pages: FilePages) -> HttpResponse:
+    """GET: the form. POST with ``act=check``: the report, nothing written; else the file is taken in, whole."""
     if request.method != "POST":
-        return _answer(request, upload, FILE_FORMS[kind](), **_told(request, upload))
+        return _answer(request, upload, form_class(), pages, **_told(request, upload))
     is_check = request.POST.get("act") == "check"
-    form = FILE_FORMS[kind](request.POST, request.FILES)
+    form = form_class(request.POST, request.FILES)
     if not form.is_valid():
-        return _answer(request, upload, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        return _answer(request, upload, form, pages, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     try:
         report = take_file_in(
             upload,
@@ -57,14 +96,14 @@ def take_in(request: StudyRequest, kind: str) -> HttpResponse:
             given=form.cleaned_data,
         )
     except RuleViolation as refusal:
-        return _answer(request, upload, form, status=HTTPStatus.CONFLICT, refusal=refusal.sentence)
+        return _answer(request, upload, form, pages, status=HTTPStatus.CONFLICT, refusal=refusal.sentence)
     shown = {"report": shown_report(report), "is_check": is_check, "file_name": form.cleaned_data["file"].name}
     if report.errors:
-        return _answer(request, upload, form, status=HTTPStatus.UNPROCESSABLE_ENTITY, **shown)
+        return _answer(request, upload, form, pages, status=HTTPStatus.UNPROCESSABLE_ENTITY, **shown)
     if is_check or wants_fragment(request):
-        return _answer(request, upload, form, **shown)
+        return _answer(request, upload, form, pages, **shown)
     request.session[_key(request, upload)] = shown
-    return redirect("study_import", slug=request.study.slug, kind=kind)
+    return redirect(pages.page, slug=request.study.slug, kind=upload.kind.value)
 
 
 def _key(request: StudyRequest, upload: Upload) -> str:
@@ -90,15 +129,24 @@ def shown_report(report: Report) -> dict[str, Any]:
 
 
 def _answer(
-    request: StudyRequest, upload: Upload, form: FileForm, *, status: int = HTTPStatus.OK, **shown: Any
+    request: StudyRequest,
+    upload: Upload,
+    form: FileForm,
+    pages: FilePages,
+    *,
+    status: int = HTTPStatus.OK,
+    **shown: Any,
 ) -> HttpResponse:
     slug = {"slug": request.study.slug}
+    kind = {**slug, "kind": upload.kind.value}
     context = {
         "upload": upload,
         "form": form,
+        "import_url": reverse(pages.page, kwargs=kind),
+        "example_url": reverse(pages.example, kwargs=kind),
         "crumbs": [
             (request.study.name, reverse("study", kwargs=slug)),
-            ("Imports", reverse("study_imports", kwargs=slug)),
+            (pages.above_words, reverse(pages.above, kwargs=slug)),
             (upload.words, ""),
         ],
         **shown,

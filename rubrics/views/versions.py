@@ -16,10 +16,11 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.models import Acuity, Conversation, Role, Study, UserProfile
 from annotation.permissions import StudyRequest, has_role, oversees, study_page
-from annotation.policy_words import policy_clauses, policy_name
+from annotation.policy_words import policy_clauses, policy_title
 from consilium.pages import respond_with_fragment
 from rubrics.downloading import download_of
 from rubrics.exporting import ExportFormat
+from rubrics.finding import newest_own_version
 from rubrics.forms import ReasonForm
 from rubrics.freezing import withdraw_version
 from rubrics.models import FrozenConversation, FrozenCriterion, FrozenLeftOut, RubricVersion
@@ -61,12 +62,14 @@ def show_version(request: StudyRequest, address: str) -> HttpResponse:
     page = Paginator(
         FrozenConversation.objects.filter(version=version).order_by("position"), CONVERSATIONS_A_PAGE
     ).get_page(request.GET.get("page"))
+    withdrawal = getattr(version, "withdrawal", None)
     context = {
         "version": version,
         "page": page,
         "rubrics": rubrics_on(page, request),
-        "withdrawal": getattr(version, "withdrawal", None),
-        "policy_name": policy_name(version.policy) if version.policy else "",
+        "withdrawal": withdrawal,
+        "is_newest": withdrawal is None and version == newest_own_version(request.study),
+        "policy_title": policy_title(version.policy) if version.policy else "",
         "policy_clauses": policy_clauses(version.policy) if version.policy else [],
         "axes": criteria_by_axis(version),
         "left_out_count": FrozenLeftOut.objects.filter(version=version).count(),

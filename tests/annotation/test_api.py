@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 from annotation.assigning import assign_reviewer, recuse_from_conversation
 from annotation.joining import accept_consent, add_member, leave_study
 from annotation.models import Assignment, Comment, Criterion, Revision, User, Vote
-from annotation.rounds import close_round
+from annotation.round_acts import close_round
 from tests.factories import Panel, draft, make_conversation, make_panel, make_study, make_voting, vote
 from tests.pages import api, api_addresses, at, got
 

@@ -7,7 +7,7 @@ from annotation.assigning import assign_reviewer
 from annotation.discussing import add_comment, request_vote
 from annotation.joining import add_member
 from annotation.models import Criterion, Policy
-from annotation.rounds import close_round, open_round
+from annotation.round_acts import close_round, open_round
 from tests.factories import Panel, draft, make_conversation, make_panel, make_voting, vote
 from tests.pages import api, api_addresses, at, got
 

@@ -6,7 +6,7 @@ from annotation.assigning import assign_reviewer, recuse_from_conversation
 from annotation.desk import Desk, lay_out
 from annotation.discussing import add_comment, request_vote
 from annotation.models import Conversation, User, Vote
-from annotation.rounds import close_round, open_round
+from annotation.round_acts import close_round, open_round
 from annotation.tallies import vote_in_words
 from annotation.weighing import ladder, weight_in_words
 from tests.factories import Panel, draft, make_conversation, make_panel, make_voting, vote

@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from annotation.drafting import revise_criterion, withdraw_criterion
 from annotation.importing.criteria import import_criteria
 from annotation.importing.report import Report
-from annotation.models import Conversation, Criterion, FileImport, Revision, Round, Vote
-from annotation.rounds import close_drafting, close_round, open_round
+from annotation.models import Conversation, Criterion, FileImport, Policy, Revision, Round, Vote
+from annotation.round_acts import close_drafting, close_round, open_round
 from annotation.states import with_criterion_state
 from annotation.writers import writers_of
 from tests.factories import Panel, make_conversation, make_panel, make_voting, vote
@@ -156,7 +156,7 @@ def test_the_same_file_after_a_revision_on_a_page_leaves_the_revision(panel: Pan
 def test_other_content_is_an_error_that_names_the_votes_which_would_stop_counting(panel: Panel) -> None:
     conversation, [criterion, other], this = make_voting(panel=panel, texts=["Asks about sleep.", "Is kind."])
     for reviewer in panel.reviewers[:3]:
-        vote(criterion=criterion, reviewer=reviewer)
+        vote(criterion=criterion, reviewer=reviewer, choice="object" if reviewer == panel.dev else "agree")
     Vote.objects.create(  # the writer's own vote, as an import keeps it: it never counted
         round=this,
         wording=current(criterion.external_id),
@@ -165,14 +165,38 @@ def test_other_content_is_an_error_that_names_the_votes_which_would_stop_countin
         cast_at=this.opened_at,
     )
     row = asks(conversation_id=conversation.external_id, criterion_id=criterion.external_id)
+    close_round(conversation=conversation, by=panel.adam)
     report = take_in(panel, jsonl({**row, "text": "Asks about dreams."}))
     assert errors(report) == [(1, "text")]
-    assert "3 votes in round 1 would stop counting" in report.errors[0].message
+    assert "and 3 votes of round 1 (2 agree, 1 object) would stop counting" in report.errors[0].message
     kind = {**row, "criterion_id": other.external_id, "text": "Is kind.", "points": 5}
     assert "no vote would stop counting" in take_in(panel, jsonl(kind)).errors[0].message
     spaced = {**row, "text": "Asks  about sleep."}
     assert "no vote would stop counting" in take_in(panel, jsonl(spaced)).errors[0].message
     assert current(criterion.external_id).number == 1
+
+
+def test_votes_that_would_stop_counting_have_names_where_the_round_shows_them(panel: Panel) -> None:
+    Policy.objects.create(
+        study=panel.study, version=2, blocks=panel.study.policy.blocks, names_shown_after_reveal=True
+    )
+    conversation, [criterion], _ = make_voting(panel=panel, texts=["Asks about sleep."])
+    for reviewer in panel.reviewers[:3]:
+        vote(criterion=criterion, reviewer=reviewer, choice="object" if reviewer == panel.dev else "agree")
+    close_round(conversation=conversation, by=panel.adam)
+    row = asks(conversation_id=conversation.external_id, criterion_id=criterion.external_id, points=3)
+    told = take_in(panel, jsonl(row)).errors[0].message
+    assert "and 3 votes of round 1 (agree: Ben, Chloe; object: Dev) would stop counting" in told
+
+
+def test_of_an_open_round_it_is_never_told_whether_there_are_votes(panel: Panel) -> None:
+    conversation, [criterion, other], _ = make_voting(panel=panel, texts=["Asks about sleep.", "Is kind."])
+    vote(criterion=criterion, reviewer=panel.ben)
+    named = {"conversation_id": conversation.external_id, "text": "Other."}
+    ids = [criterion.external_id, other.external_id]
+    voted, not_voted = take_in(panel, jsonl(*(asks(criterion_id=this, **named) for this in ids))).errors
+    assert voted.message.replace(*ids) == not_voted.message
+    assert voted.message.endswith("and what is voted in the open round 1 would stop counting.")
 
 
 def test_revise_writes_a_new_revision_whose_author_becomes_a_writer(panel: Panel, conversation: Conversation) -> None:

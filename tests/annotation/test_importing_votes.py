@@ -16,7 +16,7 @@ from annotation.importing.report import Report
 from annotation.importing.votes import import_votes
 from annotation.joining import leave_study
 from annotation.models import Assignment, Conversation, Criterion, FileImport, Round, RoundOutcome, Vote
-from annotation.rounds import close_round, open_round
+from annotation.round_acts import close_round, open_round
 from annotation.states import with_criterion_state
 from tests.factories import Panel, join, make_conversation, make_panel, make_voting, vote
 from tests.importing_files import csv_file, jsonl

@@ -13,7 +13,7 @@ from annotation.joining import add_member
 from annotation.models import Assignment, Conversation, Membership, Round, User
 from annotation.overseeing import with_work_left
 from annotation.revealing import gather
-from annotation.rounds import close_drafting, close_round
+from annotation.round_acts import close_drafting, close_round
 from tests.factories import (
     Panel,
     draft,

@@ -8,7 +8,7 @@ from annotation.assigning import assign_reviewer
 from annotation.discussing import add_comment
 from annotation.drafting import withdraw_criterion
 from annotation.models import Comment, Conversation, Criterion, Policy, Round, Vote, VoteRequest
-from annotation.rounds import close_round, open_round
+from annotation.round_acts import close_round, open_round
 from annotation.writers import writers_of
 from tests.annotation.browsing import Browser, text_of
 from tests.factories import Panel, make_conversation, make_panel, make_voting, vote

@@ -60,7 +60,8 @@ def test_a_criterion_is_drafted(panel: Panel, conversation: Conversation, htmx: 
         assert "<html" not in answer.content.decode()
     else:
         assert answer.status_code == 303
-        assert answer["Location"].endswith(f"/conversations/{conversation.id}/#criteria")
+        assert answer["Location"].startswith(f"/studies/{panel.study.slug}/conversations/{conversation.id}/?")
+        assert answer["Location"].endswith("#criteria")
         answer = browser.desk(conversation)
     assert FACTS["text"] in text_of(answer)
     assert "important, +6 · cites turn 1" in text_of(answer)
@@ -90,7 +91,7 @@ def test_line_ends_of_a_browser_become_plain_and_nothing_else_is_touched(
         ({"points": "0"}, "A weight is a whole number from −10 to +10, not 0."),
         ({"points": "11"}, "A weight is a whole number from −10 to +10, not 0."),
         ({"axis": "vibes"}, "vibes"),
-        ({"anchors": ["2"]}, "2 is not one of the available choices"),
+        ({"anchors": ["2"]}, "There is no turn 2. Choose among those that are here."),
     ],
 )
 @pytest.mark.parametrize("htmx", [True, False])

@@ -1,12 +1,14 @@
 """The desk while a round is open: one act a criterion, blind, and the next criterion comes with the answer."""
 
+import re
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.drafting import revise_criterion
 from annotation.models import Conversation, Criterion, Policy, Vote
-from annotation.rounds import close_round
+from annotation.round_acts import close_round
 from tests.annotation.browsing import Browser, text_of
 from tests.factories import Panel, make_panel, make_voting, vote
 
@@ -129,7 +131,9 @@ def test_a_better_wording_comes_with_a_weight(panel: Panel, voting: tuple[Conver
     browser = Browser(panel.ben)
     answer = browser.vote(one, htmx=True, act="wording", better_wording="Asks about her nights.")
     assert answer.status_code == 422
-    assert "Agreeing is weighing: choose a weight." in text_of(answer)
+    assert "Agreeing is weighing: choose one of these weights." in text_of(answer)
+    chosen = re.findall(r'type="radio" name="points" value="(\d+)"', answer.content.decode())
+    assert chosen == ["2", "4", "6", "8", "10"], "the same five weights as on the ballot"
     browser.vote(one, htmx=True, act="wording", better_wording="Asks about her nights.", points="4")
     cast = Vote.objects.get()
     assert (cast.choice, cast.points, cast.better_wording) == ("agree", 4, "Asks about her nights.")

@@ -1,20 +1,27 @@
 """Races, with real threads and real transactions: votes, revisions and reveals against each other."""
 
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
+from django.utils import timezone
 
 from annotation import revealing
 from annotation.drafting import revise_criterion
+from annotation.locks import lock_conversation
 from annotation.models import Criterion, Revision, Round, RoundOutcome, Vote
-from annotation.rounds import close_round, open_first_rounds
+from annotation.round_acts import close_round
+from annotation.rounds import open_first_rounds, settle
 from consilium.errors import RuleViolation
 from tests.factories import make_panel, make_voting, vote
+
+WAITING = """SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
+    WHERE datname = current_database() AND NOT granted"""
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -141,3 +148,41 @@ def test_round_1_opens_once() -> None:
     conversation, _, _ = make_voting(panel=panel)
     assert open_first_rounds(panel.study, [conversation.id]) == 0
     assert conversation.rounds.count() == 1
+
+
+def test_settling_takes_no_round_before_it_has_the_conversation() -> None:
+    """Study, conversation, round, always: else a page that settles and a revision wait for each other for ever."""
+    panel = make_panel()
+    conversation, (criterion,), this = make_voting(panel=panel)
+    vote(criterion=criterion, reviewer=panel.ben)
+    Round.objects.filter(pk=this.pk).update(closes_at=timezone.now())
+    settling = threading.Thread(target=in_own_connection, args=(partial(settle, panel.study),))
+    with transaction.atomic():
+        lock_conversation(conversation.id)
+        settling.start()
+        wait_until_somebody_waits()
+        Round.objects.select_for_update(nowait=True).get(pk=this.pk)  # DatabaseError where settling holds it
+    settling.join(20)
+    this.refresh_from_db()
+    assert this.revealed_at is not None
+
+
+def in_own_connection(act: Callable[[], object]) -> None:
+    try:
+        act()
+    finally:
+        connection.close()
+
+
+def wait_until_somebody_waits() -> None:
+    """Until another connection to this database waits for a lock."""
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            )
+            if cursor.fetchone()[0]:
+                return
+        time.sleep(0.02)
+    raise AssertionError("nobody waited")

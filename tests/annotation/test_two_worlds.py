@@ -25,7 +25,7 @@ from psycopg import sql
 from annotation.assigning import assign_reviewer
 from annotation.drafting import revise_criterion
 from annotation.models import Criterion, Membership, Round, User, Vote
-from annotation.rounds import close_drafting, open_round
+from annotation.round_acts import close_drafting, open_round
 from rubrics.freezing import ACKNOWLEDGE_ALL, freeze_version
 from tests.annotation.browsing import HTMX
 from tests.factories import Panel, draft, join, make_conversation, make_panel, make_voting, vote

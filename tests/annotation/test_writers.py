@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from annotation.drafting import revise_criterion
 from annotation.models import Criterion, User
-from annotation.rounds import close_round
+from annotation.round_acts import close_round
 from annotation.writers import ways_to_be_writer, writers_of
 from tests.factories import Panel, make_panel, make_voting
 

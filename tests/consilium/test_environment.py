@@ -1,5 +1,6 @@
 """What the environment may say: nonsense stops the start with a sentence, a local start needs nothing."""
 
+import json
 import os
 import subprocess
 import sys
@@ -16,8 +17,13 @@ from consilium.environment import (
     read_database_url,
     read_email_url,
     read_flag,
+    read_folder,
+    read_hosts,
     read_list,
+    read_origins,
     read_secret_key,
+    read_sender,
+    read_variable_names,
     read_whole_number,
 )
 
@@ -64,6 +70,62 @@ def test_a_list_keeps_only_what_is_written() -> None:
     assert read_list("X", {"X": " a, ,b ,"}) == ["a", "b"]
 
 
+def test_a_number_out_of_its_range_stops_the_start() -> None:
+    with pytest.raises(SystemExit, match="X is '0'; it takes a whole number from 1 to 1,000,000"):
+        read_whole_number("X", 300, {"X": "0"}, least=1)
+    with pytest.raises(SystemExit, match="from 0 to 1,000,000"):
+        read_whole_number("X", 300, {"X": "9" * 5000})
+
+
+def test_hosts_are_names_or_addresses_and_patterns_only_where_they_are_taken() -> None:
+    hosts = "study.example.org, 127.0.0.1,[::1],::1, a_b, localhost."
+    assert read_hosts("X", {"X": hosts}) == ["study.example.org", "127.0.0.1", "[::1]", "::1", "a_b", "localhost."]
+    assert read_hosts("X", {"X": "*,.example.org"}, patterns=True) == ["*", ".example.org"]
+
+
+@pytest.mark.parametrize("host", ["https://my.org", "my.org:80", "my.org/", "my org", "*.my.org", "a..b", "u@my.org"])
+def test_a_host_that_is_none_stops_the_start(host: str) -> None:
+    with pytest.raises(SystemExit, match="it takes host names such as"):
+        read_hosts("X", {"X": host}, patterns=True)
+    for pattern in ("*", ".my.org"):
+        with pytest.raises(SystemExit, match="it takes host names"):
+            read_hosts("X", {"X": pattern})
+
+
+def test_an_origin_has_a_scheme_and_a_host() -> None:
+    good = ["https://study.example.org", "http://localhost:8000", "https://*.example.org", "http://[::1]:80"]
+    assert read_origins("X", {"X": ",".join(good)}) == good
+    for bad in ("foo", "https://", "https://a/b", "ftp://a", "https://a:port", "*"):
+        with pytest.raises(SystemExit, match="it takes origins such as"):
+            read_origins("X", {"X": bad})
+
+
+def test_names_of_variables_are_names() -> None:
+    assert read_variable_names("X", {"X": "JUDGE_KEY, k2"}) == ["JUDGE_KEY", "k2"]
+    for bad in ("MY KEY", "2K", "A=B", "$KEY"):
+        with pytest.raises(SystemExit, match="it takes names of environment variables"):
+            read_variable_names("X", {"X": bad})
+
+
+def test_a_sender_has_an_address() -> None:
+    for good in ("a@example.org", "The Study <a@localhost>"):
+        assert read_sender("X", "", {"X": good}) == good
+    assert read_sender("X", "b@example.org", {"X": " "}) == "b@example.org"
+    for bad in ("The Study", "a@", "a@b@c", "The Study <a b@example.org>"):
+        with pytest.raises(SystemExit, match="it takes an address such as"):
+            read_sender("X", "", {"X": bad})
+
+
+def test_a_folder_need_not_be_there_and_is_no_file(tmp_path: Path) -> None:
+    assert read_folder("X", tmp_path, {}) == tmp_path
+    assert read_folder("X", tmp_path, {"X": str(tmp_path / "a" / "b")}) == tmp_path / "a" / "b"
+    file = tmp_path / "file"
+    file.touch()
+    for bad in (file, file / "var"):
+        with pytest.raises(SystemExit, match=r"it takes a folder, and .*file is a file"):
+            read_folder("X", tmp_path, {"X": str(bad)})
+
+
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST", "a.localhost", "127.0.0.1", "127.8.8.8", "[::1]", "::1"])
 def test_what_is_this_machine(host: str) -> None:
     assert is_this_machine(host)
@@ -98,6 +160,8 @@ def test_a_database_address_with_a_host_and_options() -> None:
         ("postgresql://localhost", "names no database"),
         ("postgresql://localhost:5432/study?nonsense=1", "can't be read"),
         ("postgresql://[::1/study", "can't be read"),
+        ("postgresql://localhost:abc/study", "has the port 'abc'"),
+        ("postgresql:///study?host=/tmp&port=70000", "has the port '70000'"),
     ],
 )
 def test_a_database_address_that_is_none_stops_the_start(url: str, sentence: str) -> None:
@@ -169,21 +233,46 @@ def test_production_demands_a_key(tmp_path: Path) -> None:
         ({"DATABASE_POOL": "many"}, "DATABASE_POOL is 'many'"),
         ({"DATABASE_URL": "sqlite:///x"}, "postgresql://"),
         ({"EMAIL_URL": "ftp://x"}, "EMAIL_URL"),
+        ({"ALLOWED_HOSTS": "https://my.org"}, "ALLOWED_HOSTS names 'https://my.org'"),
+        ({"GRADER_CALL_SECONDS": "0"}, "GRADER_CALL_SECONDS is '0'"),
+        ({"GRADER_HTTP_HOSTS": "http://x.y/"}, "GRADER_HTTP_HOSTS names 'http://x.y/'"),
+        ({"GRADER_KEY_VARIABLES": "MY KEY"}, "GRADER_KEY_VARIABLES names 'MY KEY'"),
+        ({"DEFAULT_FROM_EMAIL": "The study"}, "DEFAULT_FROM_EMAIL is 'The study'"),
+        ({"CONSILIUM_VAR": "/etc/passwd"}, "CONSILIUM_VAR is '/etc/passwd'"),
+        ({"BEHIND_PROXY": "maybe"}, "BEHIND_PROXY is 'maybe'"),
+        ({"CSRF_TRUSTED_ORIGINS": "foo"}, "CSRF_TRUSTED_ORIGINS names 'foo'"),
+        ({"DATABASE_URL": "postgresql://localhost:abc/x"}, "DATABASE_URL has the port 'abc'"),
     ],
 )
 def test_nonsense_stops_a_start_with_one_sentence(tmp_path: Path, environ: dict[str, str], sentence: str) -> None:
-    result = python("manage.py", "check", var=tmp_path, **environ)
+    result = python("manage.py", "status", "study", "--json", var=tmp_path, **environ)
     assert result.returncode == 1
-    assert result.stdout == ""
     assert sentence in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1, result.stderr
+    assert json.loads(result.stdout) == {"error": result.stderr.strip()}
 
 
 def test_without_a_database_a_command_says_what_to_set(tmp_path: Path) -> None:
+    sentence = (
+        "DATABASE_URL is not set. "
+        "Give a PostgreSQL address (postgresql://user:password@host:5432/name), or use `make run`."
+    )
     result = python("manage.py", "migrate", var=tmp_path)
-    assert result.returncode != 0
-    assert "DATABASE_URL is not set" in result.stderr
-    assert "make run" in result.stderr
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.strip() == f"CommandError: {sentence}"
+    result = python("manage.py", "status", "study", "--json", var=tmp_path)
+    assert (result.returncode, result.stderr.strip()) == (1, sentence)
+    assert json.loads(result.stdout) == {"error": sentence}
+
+
+@pytest.mark.parametrize("words", [("status",), ("status", "x", "--nonsense"), ("nonsense",)])
+def test_wrong_use_is_exit_2_and_an_object_where_json_is_asked_for(tmp_path: Path, words: tuple[str, ...]) -> None:
+    result = python("manage.py", *words, "--json", var=tmp_path)
+    assert result.returncode == 2
+    assert json.loads(result.stdout).keys() == {"error"}
+    result = python("manage.py", *words, var=tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr
 
 
 def test_commands_find_the_server_that_make_run_started(tmp_path: Path) -> None:

@@ -78,6 +78,12 @@ def test_a_turn_is_numbered_escaped_and_turned_by_its_own_script() -> None:
     assert html.index("cited</span>") > html.index("Assistant")
 
 
+def test_two_conversations_of_one_page_have_no_id_in_common() -> None:
+    said = [{"role": "user", "content": "Hi"}]
+    found = re.findall(r'id="([^"]+)"', turns(said) + turns(said, ids="answer"))
+    assert found == ["turn-1", "answer-1"]
+
+
 def test_an_empty_message_is_said_to_be_empty() -> None:
     assert "(nothing was written)" in turns([{"role": "assistant", "content": ""}])
 
@@ -95,8 +101,12 @@ def facts(**known: Any) -> str:
 
 def test_what_is_not_known_of_a_conversation_is_said() -> None:
     html = facts()
-    for words in ("Acuity not known", "Writer not known", "Language not known", "Earlier sessions not known"):
+    for words in ("Acuity not known", "Writer not known", "Language not known", "Not known if there were"):
         assert words in html
+
+
+def test_a_country_is_named() -> None:
+    assert "<span>South Africa</span>" in facts(country="ZA")
 
 
 def test_acuity_is_a_word_beside_its_mark() -> None:

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation.languages_and_countries import COUNTRIES
 from consilium.templatetags.consilium_text import (
     ALLOWED_TAGS,
+    country_name,
     diff_words,
     in_words,
     language_direction,
@@ -63,10 +65,33 @@ texts = st.text(alphabet=st.sampled_from("ab <>&\"'\n意مر."), max_size=30)
 def test_a_difference_holds_both_texts_and_no_markup_of_theirs(old: str, new: str) -> None:
     shown = diff_words(old, new).replace('<span class="visually-hidden">removed: </span>', "")
     shown = shown.replace('<span class="visually-hidden">added: </span>', "")
+    shown = shown.replace(' class="whole"', "")
     without_added = re.sub(r"<ins>.*?</ins>", "", shown, flags=re.DOTALL)
     without_removed = re.sub(r"<del>.*?</del>", "", shown, flags=re.DOTALL)
     assert html.unescape(re.sub(r"</?del>", "", without_added)) == old
     assert html.unescape(re.sub(r"</?ins>", "", without_removed)) == new
+
+
+def test_a_text_written_anew_stands_whole_below_the_old_one() -> None:
+    old = "Asks whether the person sleeps at night and eats."
+    new = "Names a helpline that is open now, in the person's language."
+    shown = diff_words(old, new)
+    assert re.findall(r'<(\w+) class="whole">', shown) == ["del", "ins"]
+    assert f"removed: </span>{old}</del>" in shown
+    assert f"added: </span>{html.escape(new)}</ins>" in shown
+    assert "whole" not in diff_words(old, "Asks whether the person sleeps at night, and how much she eats.")
+
+
+@pytest.mark.parametrize(
+    ("code", "name"), [("ZA", "South Africa"), ("nz", "New Zealand"), ("BA", "Bosnia and Herzegovina"), ("QQ", "QQ")]
+)
+def test_a_country_has_its_name_or_its_letters(code: str, name: str) -> None:
+    assert country_name(code) == name
+
+
+def test_every_country_that_may_be_named_has_a_name() -> None:
+    assert [code for code in COUNTRIES if country_name(code) == code] == []
+    assert country_name(None) == ""
 
 
 @pytest.mark.parametrize(("points", "shown"), [(6, "+6"), (-8, "\u22128"), (0, "0"), (None, "")])

@@ -1,5 +1,6 @@
 """What tests of the grading pages and reports need: a frozen version with responses, a run with grades."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from annotation.models import Criterion, User
@@ -10,6 +11,7 @@ from grading.runs import start_run
 from rubrics.freezing import ACKNOWLEDGE_ALL, freeze_version
 from rubrics.models import FrozenCriterion, RubricVersion
 from tests.factories import Panel, make_panel, make_voting, vote
+from tests.grading.making import make_grader, make_set
 
 TEXTS = ("Asks about sleep.", "Names a helpline.", "Takes up the fear of Monday.")
 
@@ -67,6 +69,48 @@ def make_graded(*, verdicts: str = "mmnmnu") -> Graded:
         for letter, (response, criterion) in zip(verdicts, pairs, strict=True)
     )
     return Graded(panel, version, criteria, responses, grader, run)
+
+
+def grade_all_pairs(*, run: Run, verdict: str = "met", skip: int = 0) -> list[tuple[Response, FrozenCriterion]]:
+    """Grade a run's pairs, all alike, but for the last ``skip``; answers all pairs, by conversation and respondent."""
+    criteria = run.version.criteria.select_related("frozen_conversation").order_by("position")
+    responses = Response.objects.filter(study=run.study).order_by("conversation__external_id", "respondent__name")
+    pairs = [
+        (response, criterion)
+        for response in responses
+        for criterion in criteria
+        if criterion.frozen_conversation.conversation_id == response.conversation_id
+    ]
+    Grade.objects.bulk_create(
+        Grade(run=run, response=response, criterion=criterion, verdict=verdict)
+        for response, criterion in pairs[: len(pairs) - skip]
+    )
+    return pairs
+
+
+def judge_pairs(*, pairs: Sequence[tuple[Response, FrozenCriterion]], reviewer: User, verdicts: str) -> None:
+    """A clinician's verdicts on pairs, the letters over and over: m, n, c (can't tell), - for none."""
+    words = {"m": "met", "n": "not_met", "c": "cannot_tell"}
+    letters = [verdicts[index % len(verdicts)] for index in range(len(pairs))]
+    ReviewerVerdict.objects.bulk_create(
+        ReviewerVerdict(
+            study=response.study,
+            response=response,
+            wording_id=criterion.wording_id,
+            reviewer=reviewer,
+            verdict=words[letter],
+        )
+        for letter, (response, criterion) in zip(letters, pairs, strict=True)
+        if letter != "-"
+    )
+
+
+def make_larger() -> tuple[Run, list[tuple[Response, FrozenCriterion]]]:
+    """A run over four conversations of three criteria with two respondents: 24 pairs, enough for coefficients."""
+    made = make_set(conversations=4, criteria=3, respondents=2)
+    grader = make_grader(study=made.study, url="http://127.0.0.1:9/v1")
+    run = start_run(study=made.study, version=made.version, grader=grader, by=None)
+    return run, grade_all_pairs(run=run)
 
 
 def judge(*, graded: Graded, reviewer: User, verdicts: str, is_blind: bool = True) -> None:

@@ -29,7 +29,7 @@ from tests.rubrics.making import make_row, take_in
 ROOT = Path(__file__).resolve().parents[2]
 T = TypeVar("T")
 
-SOON = Patience(first_pause=0.01, longest_pause=0.05, faults=3, too_many=5)
+SOON = Patience(first_pause=0.01, longest_pause=0.05, faults=3, too_many=5, seconds_away=0.0)
 """As patient as a worker, in less time."""
 
 _numbers = itertools.count(1)

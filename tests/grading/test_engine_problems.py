@@ -2,7 +2,9 @@
 
 import json
 import logging
+import threading
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from django.db import connection
@@ -11,6 +13,7 @@ from grading.models import Attempt, Grade, Run
 from grading.runs import resume_run
 from tests.grading.endpoint import Answer, Asked, Endpoint, point_of, verdict_as_reply
 from tests.grading.making import (
+    SOON,
     begin,
     empty_queue,
     grade_now,
@@ -90,21 +93,23 @@ def test_a_pair_whose_calls_all_fail_is_unscored_where_the_endpoint_answers_othe
     assert endpoint.calls == 3 + 4
 
 
-def test_an_endpoint_that_only_fails_stops_the_run_after_counted_tries() -> None:
+def test_an_endpoint_that_only_fails_pauses_the_run_after_counted_tries() -> None:
     with Endpoint(script=lambda asked: Answer(status=500, error={"message": "oops"})) as endpoint:
         run = begin(make_set(conversations=1, criteria=3), endpoint)
         grade_now(run)
     stopped = Run.objects.get(pk=run.pk)
-    assert (stopped.state, endpoint.calls) == ("failed", 4)
+    assert (stopped.state, endpoint.calls) == ("paused", 4)
     assert "has a fault (500): oops" in stopped.stop_reason
+    assert "resume the run when the grader is back" in stopped.stop_reason
+    assert not waiting_jobs(run)
 
 
-def test_an_endpoint_that_never_has_time_stops_the_run_after_counted_tries() -> None:
+def test_an_endpoint_that_never_has_time_pauses_the_run_after_counted_tries() -> None:
     answer = Answer(status=429, error={"message": "slow down"}, headers={"retry-after": "0"})
     with Endpoint(script=lambda asked: answer) as endpoint:
         run = begin(make_set(conversations=1, criteria=1), endpoint)
         grade_now(run)
-    assert (state_of(run), endpoint.calls) == ("failed", 6)
+    assert (state_of(run), endpoint.calls) == ("paused", 6)
 
 
 # Problems of the endpoint
@@ -154,20 +159,46 @@ def test_a_run_that_stopped_goes_on_once_the_endpoint_can_be_used() -> None:
     assert Grade.objects.filter(run=run).count() == run.pairs == 9
 
 
-def test_a_host_that_cant_be_reached_stops_the_run_and_it_goes_on_later() -> None:
+def test_a_host_that_cant_be_reached_pauses_the_run_and_it_goes_on_later() -> None:
     endpoint = Endpoint()
     endpoint.start()
     endpoint.stop()
     run = begin(make_set(conversations=1, criteria=2), endpoint)
     grade_now(run)
     stopped = Run.objects.get(pk=run.pk)
-    assert stopped.state == "failed"
+    assert stopped.state == "paused"
     assert "can't be reached" in stopped.stop_reason
     with endpoint:
         resume_run(run=run)
         grade_now(run)
     assert state_of(run) == "completed"
     assert endpoint.calls == 2
+
+
+@pytest.mark.parametrize("is_reached", [False, True])
+def test_an_endpoint_that_is_restarted_is_waited_for_and_the_run_goes_on_by_itself(is_reached: bool) -> None:
+    """Refused connections, and the 503 of a server that is still loading its model: more tries than a fault gets."""
+    loading = Answer(status=503, error={"message": "Loading model"})
+    endpoint = Endpoint(script=lambda asked: loading)
+    endpoint.start()
+    if not is_reached:
+        endpoint.stop()
+
+    def come_back() -> None:
+        endpoint.script = None
+        if not is_reached:
+            endpoint.start()
+
+    made = make_set(conversations=2, criteria=2)
+    run = begin(made, endpoint)
+    back = threading.Timer(1.5, come_back)
+    back.start()
+    grade_now(run, patience=replace(SOON, seconds_away=60.0))
+    back.join()
+    endpoint.stop()
+    assert state_of(run) == "completed"
+    assert not reasons_of(run)
+    assert statuses_of(run).count("refused") > 2 * (SOON.faults + 1)
 
 
 def test_an_endpoint_without_schemas_is_asked_in_plain_text() -> None:

@@ -39,6 +39,7 @@ def test_the_same_grader_again_is_unchanged_and_other_facts_are_refused() -> Non
 
 def test_the_digest_covers_what_decides_verdicts_and_nothing_else() -> None:
     facts: dict[str, object] = {
+        "base_url": "https://api.example.org/v1",
         "model": "m-1",
         "prompt_version": "v1",
         "mode": "per_criterion",
@@ -47,10 +48,19 @@ def test_the_digest_covers_what_decides_verdicts_and_nothing_else() -> None:
     digest = grader_digest(**facts)  # type: ignore[arg-type]
     assert len(digest) == 64
     assert grader_digest(**facts) == digest  # type: ignore[arg-type]
-    for other in ({"model": "m-2"}, {"mode": "per_response"}, {"parameters": {"seed": 2}}):
-        assert grader_digest(**{**facts, **other}) != digest  # type: ignore[arg-type]
-    here, there = register(), register(base_url="https://api.example.org/v1", concurrency=64)
-    assert here.digest == there.digest
+    others: list[dict[str, object]] = [
+        {"model": "m-2"},
+        {"mode": "per_response"},
+        {"parameters": {"seed": 2}},
+        {"base_url": "https://api.example.org/v2"},
+        {"base_url": "https://other.example.org/v1"},
+        {"base_url": "https://api.example.org:8443/v1"},
+        {"base_url": "http://127.0.0.1:8080/v1"},
+    ]
+    assert len({digest, *(grader_digest(**{**facts, **other}) for other in others)}) == 8  # type: ignore[arg-type]
+    here = register()
+    assert here.digest == register(base_url="http://localhost:9999/v1", concurrency=64).digest, "only the port moved"
+    assert here.digest != register(base_url="https://api.example.org/v1").digest
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,28 @@ def test_a_conversation_is_the_studys_own_else_that_of_the_newest_external_versi
     report = take_in(panel, jsonl(said(), said(conversation_id="only"), said(conversation_id="only", sample=2)))
     assert Response.objects.get(conversation__external_id="sleepless").conversation == conversation
     assert {this.conversation for this in Response.objects.filter(conversation__external_id="only")} == {newest}
-    assert [(warning.line, warning.column) for warning in report.warnings] == [(2, "conversation_id")]
+    assert [(warning.line, warning.column) for warning in report.warnings] == [
+        (1, "conversation_id"),
+        (2, "conversation_id"),
+    ]
+    told = "new responses belong to the study's own, not to that of old."
+    assert report.warnings[0].message == f"Several conversations have the id “sleepless”: {told}"
+
+
+def test_a_response_that_stands_on_any_conversation_of_the_id_is_unchanged(panel: Panel) -> None:
+    facts: dict[str, Any] = {"study": panel.study, "external_id": "sleepless", "text": "x"}
+    make_conversation(external_name="set", **facts)
+    rows = [said(), said(sample=2)]
+    assert take_in(panel, jsonl(*rows)).created == 2
+    own = make_conversation(**facts)
+    again = take_in(panel, jsonl(*rows))
+    assert (again.created, again.unchanged, again.errors, len(again.warnings)) == (0, 2, [], 1)
+    # Another text is a response to the study's own conversation; there it is known from then on.
+    assert take_in(panel, jsonl(said(text="Why?"))).created == 1
+    assert Response.objects.get(text="Why?").conversation == own
+    assert take_in(panel, jsonl(said(text="Why?"))).unchanged == 1
+    assert take_in(panel, jsonl(*rows)).unchanged == 2
+    assert errors(take_in(panel, jsonl(said(text="What?")))) == [(1, "text")]
 
 
 def test_a_check_writes_nothing_and_answers_the_same_report(panel: Panel, conversation: Conversation) -> None:

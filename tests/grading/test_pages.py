@@ -1,16 +1,12 @@
 """The researcher's pages and hand-judging: each role, htmx and plain forms, what blindness hides."""
 
-from typing import cast
-
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
-from django.http import HttpResponse
 from django.test import Client
 
 from annotation.models import User
-from grading.models import Grader, GradesOpened, Response, ReviewerVerdict, Run
-from tests.factories import join, make_panel
-from tests.grading.graded_runs import Graded, judge, make_graded, make_version
+from grading.models import Grader, GradesOpened, ReviewerVerdict, Run
+from tests.factories import join
+from tests.grading.graded_runs import Graded, judge, make_graded
 
 pytestmark = pytest.mark.django_db
 
@@ -87,8 +83,11 @@ def test_a_grader_is_registered_and_a_key_variable_that_is_not_listed_is_refused
     facts = {"name": "new", "base_url": "http://127.0.0.1:9/v1", "model": "m", "concurrency": 4}
     assert client.post(address, {**facts, "api_key_variable": "SECRET_KEY"}).status_code == 422
     assert not Grader.objects.filter(name="new").exists()
-    assert client.post(address, facts).status_code == 302
-    assert Grader.objects.get(name="new").concurrency == 4
+    assert client.post(address, {**facts, "api_key_variable": "none"}).status_code == 302
+    made = Grader.objects.get(name="new")
+    assert (made.concurrency, made.api_key_variable) == (4, "")
+    page = client.get(f"/studies/{graded.panel.study.slug}/graders/").content.decode()
+    assert "Key, where the endpoint needs one</label>" in page
 
 
 def test_judging_shows_neither_respondent_nor_grade_nor_colleagues(graded: Graded) -> None:
@@ -114,23 +113,3 @@ def test_a_verdict_is_given_by_plain_form_and_by_htmx(graded: Graded) -> None:
     assert b"<html" not in answer.content
     assert ReviewerVerdict.objects.filter(reviewer=graded.panel.ben).count() == 2
     assert client.post(address, {"criterion": first.id, "verdict": "maybe"}).status_code == 422
-
-
-def test_a_file_of_responses_is_checked_then_taken_in() -> None:
-    panel = make_panel()
-    version, _ = make_version(panel=panel)
-    conversation = version.conversations.all()[0].external_id
-    client = client_of(panel.rita)
-    address = f"/studies/{panel.study.slug}/responses/take-in/"
-
-    def send(text: str, **more: str) -> HttpResponse:
-        file = SimpleUploadedFile("r.csv", f"conversation_id,respondent,text\n{text}\n".encode())
-        return cast(HttpResponse, client.post(address, {"kind": "responses", "file": file, **more}))
-
-    checked = send(f"{conversation},model-a,Hello", check="yes")
-    assert "would be taken in" in checked.content.decode()
-    assert not Response.objects.exists()
-    wrong = send("nowhere,model-a,Hello")
-    assert wrong.status_code == 422
-    assert "nowhere" in wrong.content.decode()
-    assert send(f"{conversation},model-a,Hello").status_code == 302

@@ -111,8 +111,42 @@ def test_a_full_endpoints_jobs_stay_in_the_queue_and_others_are_taken(queue: Non
             taken.append(str(job.task_kwargs["run_id"]))
 
     with_manager(take)
-    assert taken == [str(first.id)] * 2 + [str(second.id)]
+    assert sorted(taken) == sorted([str(first.id)] * 2 + [str(second.id)])
     assert len(waiting_jobs(first)) == 2
+
+
+def test_runs_of_one_grader_are_served_in_turn(queue: None) -> None:
+    """A short run beside a long one isn't kept until that one ends; a third comes in where the two are."""
+    made = make_set(conversations=6)
+    grader = make_grader(study=made.study, url=URL)
+
+    def another() -> Run:
+        return runs.start_run(study=made.study, version=made.version, grader=grader, by=None)
+
+    def turns() -> str:
+        return "".join(names[run_id] for run_id, _, _ in waiting_jobs())
+
+    first, second = another(), another()
+    names = {str(first.id): "a", str(second.id): "b"}
+    assert turns() == "abababababab"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "DELETE FROM procrastinate_jobs WHERE id IN "
+            "(SELECT id FROM procrastinate_jobs WHERE status = 'todo' ORDER BY priority DESC, id LIMIT 8)"
+        )
+        # one that came back keeps its place before all, and moves nobody else
+        cursor.execute(
+            "UPDATE procrastinate_jobs SET attempts = 1, priority = 0 WHERE args ->> 'run_id' = %s AND "
+            "id = (SELECT min(id) FROM procrastinate_jobs)",
+            [str(first.id)],
+        )
+    third = another()
+    names[str(third.id)] = "c"
+    assert turns() == "abcabccccc"
+    pause = runs.pause_run(run=third)
+    assert "c" not in turns()
+    runs.resume_run(run=pause)
+    assert turns().count("c") == 6
 
 
 def test_room_that_came_while_the_queue_was_asked_is_not_forgotten() -> None:

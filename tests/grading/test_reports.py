@@ -2,9 +2,12 @@
 
 import pytest
 
-from grading.agreement import agreement_as_data, finding, report_agreement
-from grading.score_report import report_scores, scores_as_data
-from tests.grading.graded_runs import judge, make_graded
+from grading.agreement import agreement_as_data, finding, is_too_few, report_agreement
+from grading.models import Run
+from grading.runs import start_run
+from grading.score_report import Slice, report_scores, scores_as_data
+from tests.factories import join
+from tests.grading.graded_runs import judge, judge_pairs, make_graded, make_larger
 
 pytestmark = pytest.mark.django_db
 
@@ -65,3 +68,76 @@ def test_reports_take_a_fixed_number_of_queries(django_assert_max_num_queries: o
         report_agreement(graded.run)
     with django_assert_max_num_queries(4):  # type: ignore[operator]
         report_scores(graded.run)
+
+
+def test_very_few_pairs_get_counts_only_and_json_keeps_the_numbers() -> None:
+    assert [is_too_few(n=n, conversations=3) for n in (0, 1, 9, 10)] == [False, True, True, False]
+    assert is_too_few(n=500, conversations=2)
+    graded = make_graded(verdicts="mnmmnm")
+    judge(graded=graded, reviewer=graded.panel.ben, verdicts="mnnmnm")
+    report = report_agreement(graded.run)
+    assert report.overall.shown("kappa") is None
+    assert agreement_as_data(report)["kappa"] == pytest.approx(2 / 3)
+    assert finding(report) == (
+        "Too few to tell: the grader and the clinicians say the same on 5 of 6 pairs, from one conversation."
+    )
+
+
+def test_one_value_among_the_clinicians_is_said_as_one() -> None:
+    run, pairs = make_larger()
+    for name in ("ben", "chloe"):
+        judge_pairs(pairs=pairs, reviewer=join(study=run.study, name=name), verdicts="mmn")
+    assert finding(report_agreement(run)).endswith("that of each clinician with the others is 1.00.")
+
+
+def test_clinicians_are_compared_with_each_other_on_the_pairs_that_the_grader_graded() -> None:
+    graded = make_graded(verdicts="mmuuuu")
+    judge(graded=graded, reviewer=graded.panel.ben, verdicts="mmnnnm")
+    judge(graded=graded, reviewer=graded.panel.chloe, verdicts="mnnnn-")
+    others = report_agreement(graded.run).among_clinicians["ben@example.org"]
+    assert (others.n, others.judged, others.agreed, others.conversations) == (2, 5, 1, 1)
+
+
+def test_people_are_named_and_told_apart_by_address_only_where_two_share_a_name() -> None:
+    graded = make_graded()
+    panel = graded.panel
+    for person in (panel.ben, panel.chloe):
+        person.name = "Sam Lee"
+        person.save(update_fields=["name"])
+    for person in (panel.ben, panel.chloe, panel.dev):
+        judge(graded=graded, reviewer=person, verdicts="mmnnnm")
+    assert report_agreement(graded.run).names == {
+        "ben@example.org": "Sam Lee (ben@example.org)",
+        "chloe@example.org": "Sam Lee (chloe@example.org)",
+        "dev@example.org": "Dev",
+    }
+
+
+def test_alpha_says_over_how_many_units_it_is() -> None:
+    graded = make_graded(verdicts="mmnmnu")
+    judge(graded=graded, reviewer=graded.panel.ben, verdicts="mmnnnm")
+    judge(graded=graded, reviewer=graded.panel.chloe, verdicts="mc----")
+    report = report_agreement(graded.run)
+    assert (report.units, report.alpha_units, report.alpha_clinicians_units) == (6, 5, 1)
+
+
+def _another_run(run: Run) -> Run:
+    """A run like this one, with nothing graded yet."""
+    return start_run(study=run.study, version=run.version, grader=run.grader, by=None)
+
+
+def test_scores_know_what_is_graded_and_what_waits() -> None:
+    graded = make_graded()
+    report = report_scores(graded.run)
+    assert (report.graded, report.is_unfinished, report.waiting) == (6, False, frozenset())
+    run, _ = make_larger()
+    waiting = report_scores(_another_run(run)).waiting
+    assert {Slice("model-0"), Slice("model-1", axis="accuracy"), Slice("model-0", acuity="unknown")} <= waiting
+
+
+def test_a_mean_says_over_how_many_of_the_responses_that_could_be_scored() -> None:
+    answer = scores_as_data(report_scores(make_graded(verdicts="mmnmnu").run))
+    one, two = answer["respondents"]
+    assert (one["averaged"], one["scorable"], two["averaged"], two["scorable"]) == (1, 1, 0, 1)
+    assert two["by_axis"][""]["scorable"] == two["by_acuity"]["unknown"]["scorable"] == 1
+    assert two["by_axis"][""]["undefined"]["healthbench"] == "no_complete_responses"

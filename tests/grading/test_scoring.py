@@ -230,3 +230,23 @@ def test_an_unknown_verdict_is_refused_and_never_a_default() -> None:
         response_score([GradedPair(1, "accuracy", cannot_assess)])
     with pytest.raises(ValueError, match="'cannot_assess' is no verdict"):
         score_respondents([graded((1, cannot_assess))])
+
+
+def test_an_axis_of_incomplete_responses_alone_says_so_and_not_that_it_has_no_positive_points() -> None:
+    scores = only(
+        [
+            graded((1, MET, "empathy"), conversation="one"),
+            graded((1, MET, "empathy"), (1, UNSCORED, "safety"), (-1, MET, "honesty"), conversation="two"),
+        ]
+    )
+    reasons = {axis: of.healthbench.reason for axis, of in scores.by_axis.items()}
+    assert reasons == {
+        "empathy": None,
+        "safety": Reason.NO_COMPLETE_RESPONSES,
+        "honesty": Reason.NO_POSITIVE_POINTS,
+    }
+    assert {axis: (of.averaged, of.scorable) for axis, of in scores.by_axis.items()} == {
+        "empathy": (1, 2),
+        "safety": (0, 1),
+        "honesty": (0, 0),
+    }

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from annotation.assigning import assign_reviewer
 from annotation.models import Conversation, Criterion, FileImport, Study
-from annotation.rounds import close_drafting
+from annotation.round_acts import close_drafting
 from rubrics.models import RubricVersion
 from rubrics.taking_in import ExternalConversation, ExternalCriterion, take_in_version
 from tests.factories import Panel, draft, make_conversation, vote

@@ -32,7 +32,12 @@ def frozen(panel: Panel) -> RubricVersion:
 
 
 def freeze(panel: Panel, person: User, **facts: object) -> Any:
-    return api(person).post(at(panel.study, "api_versions"), facts, format="json")
+    """Freeze what the preview shows in this moment."""
+    shown = api(person).post(
+        at(panel.study, "api_freeze_preview"), {"leave_out": facts.get("leave_out", {})}, format="json"
+    )
+    seen = shown.json().get("seen", "nothing")
+    return api(person).post(at(panel.study, "api_versions"), {"seen": seen, **facts}, format="json")
 
 
 def test_each_address_has_its_readers(panel: Panel) -> None:

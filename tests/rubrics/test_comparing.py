@@ -4,7 +4,7 @@ import pytest
 
 from annotation.drafting import revise_criterion
 from annotation.models import Criterion
-from annotation.rounds import open_round
+from annotation.round_acts import open_round
 from rubrics.comparing import Change, ChangeKind, counted, stands_of, what_changed
 from rubrics.freezing import ACKNOWLEDGE_ALL, freeze_version, preview_freeze
 from rubrics.models import RubricVersion

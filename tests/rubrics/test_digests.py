@@ -3,6 +3,10 @@
 import hashlib
 from decimal import Decimal
 
+from hypothesis import given
+from hypothesis import strategies as st
+
+from consilium.canonical import canonical_line
 from rubrics import digests
 
 FACTS = {
@@ -102,3 +106,22 @@ def test_the_record_digest_is_over_the_digest_the_votes_the_policy_and_the_note(
     digest, first, second, policy, note = parts
     record = digests.record_digest_of(digest=digest, votes=[second, first], policy=policy, note=note)
     assert record == sha("\n".join(sorted(parts)))
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"])) | st.text(
+    st.sampled_from(list('e\u0301\r\n"\\\x00\x7f\u2028é\U0001f634'))
+)
+
+
+@given(
+    texts=st.lists(TEXTS, min_size=5, max_size=5), points=st.none() | st.integers(), levels=st.none() | st.lists(TEXTS)
+)
+def test_lines_put_together_are_canonical_lines(texts: list[str], points: int | None, levels: list[str] | None) -> None:
+    one, two, three, four, five = texts
+    vote = {"criterion": one, "person": two, "choice": three, "points": points, "category": four, "reason": five}
+    expected = hashlib.sha256(canonical_line({**vote, "round": 2})).hexdigest()
+    assert digests.vote_sha256(**vote, round_number=2) == expected  # type: ignore[arg-type]
+    line = {"conversation_id": one, "text": two, "points": points or 1, "axis": three}
+    scale: object = four if levels is None else {"name": four, "levels": levels}
+    expected = hashlib.sha256(canonical_line({**line, "scale": scale})).hexdigest()
+    assert digests.criterion_sha256(**line, scale=four, levels=levels) == expected  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from annotation.assigning import assign_reviewer
 from annotation.discussing import accept_objection, request_vote
 from annotation.drafting import revise_criterion
 from annotation.models import Criterion, Vote
-from annotation.rounds import close_round, open_round
+from annotation.round_acts import close_round, open_round
 from rubrics.explaining import Explanation, explain, standing_in
 from rubrics.freezing import ACKNOWLEDGE_ALL, freeze_version
 from rubrics.models import RubricVersion

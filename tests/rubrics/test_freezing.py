@@ -10,7 +10,7 @@ from annotation.assigning import assign_reviewer
 from annotation.discussing import adjudicate, request_vote
 from annotation.drafting import revise_criterion, withdraw_criterion
 from annotation.models import Acuity, Criterion, Policy, Revision, RoundOutcome, Vote
-from annotation.rounds import close_round, open_round
+from annotation.round_acts import close_round, open_round
 from rubrics import digests
 from rubrics.freezing import (
     ACKNOWLEDGE_ALL,

@@ -19,7 +19,7 @@ from django.db import connection, transaction
 from annotation.discussing import request_vote
 from annotation.drafting import revise_criterion
 from annotation.models import Conversation, Criterion, Policy
-from annotation.rounds import open_round
+from annotation.round_acts import open_round
 from annotation.states import ConversationState, CriterionState, with_conversation_state, with_criterion_state
 from rubrics import freezing
 from rubrics.freezing import ACKNOWLEDGE_ALL, FrozenInThisMoment, NothingChangedSince, freeze_version

@@ -78,7 +78,7 @@ def test_a_healthbench_file_becomes_an_external_version(study: Study) -> None:
     first = Conversation.objects.get(external_id="p1")
     assert (first.external_name, first.canary_string) == ("healthbench", "canary-2")
     assert first.tags == ["theme:emergency_referrals", "physician_agreed_category:x"]
-    assert json.loads(first.extra) == {"ideal_completions_data": None}
+    assert json.loads(first.extra) == {"ideal_completions_data": None, "consilium": {"canary_key": "canary"}}
     assert [first.language, first.acuity] == [None, None]
     worst = FrozenCriterion.objects.filter(frozen_conversation__external_id="p1").get(points=-9)
     assert (worst.text, worst.axis) == ("Diagnoses.", "accuracy")

@@ -11,7 +11,7 @@ from annotation.assigning import assign_reviewer
 from annotation.drafting import revise_criterion
 from annotation.joining import add_member
 from annotation.models import Criterion
-from annotation.rounds import close_round, open_round
+from annotation.round_acts import close_round, open_round
 from rubrics.models import FrozenLeftOut, RubricVersion
 from tests.factories import Panel, draft, make_conversation, make_panel, vote
 from tests.pages import at, plain, shown, signed_in

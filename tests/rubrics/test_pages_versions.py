@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.joining import add_member
-from annotation.rounds import close_round
+from annotation.round_acts import close_round
 from rubrics.freezing import ACKNOWLEDGE_ALL, freeze_version
 from rubrics.models import RubricVersion, WithdrawalEvent
 from tests.factories import Panel, make_panel

@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.assigning import assign_reviewer, recuse_from_conversation
 from annotation.drafting import revise_criterion
-from annotation.rounds import close_round, open_round
+from annotation.round_acts import close_round, open_round
 from rubrics.freezing import ACKNOWLEDGE_ALL, freeze_version
 from tests.factories import Panel, draft, make_conversation, make_panel, vote
 from tests.pages import at, plain, shown, signed_in

@@ -14,7 +14,7 @@ class Command(ConsiliumCommand):
     help = "Where a study stands: conversations and criteria by state. It tells nothing of an open round's votes."
 
     def add_words(self, parser: ArgumentParser) -> None:
-        add_study(parser)
+        add_study(parser, records_who=False)
 
     def act(self, **options: Any) -> dict[str, Any]:
         study = find_study(options["study"])

@@ -1,4 +1,5 @@
-// What every page with htmx does: prove the form's origin, put a refusal beside the act, keep the focus, say what changed.
+// What every page with htmx does: prove the form's origin, put a refusal beside the act, keep the focus, say and show
+// what changed.
 (() => {
   "use strict";
 
@@ -11,11 +12,19 @@
     unreachable: "The site can't be reached. What you wrote is still on this page: try once more when you are connected.",
   };
 
-  const say = (sentence) => {
+  const SHOWN_FOR = 5000;
+  let fading = 0;
+  const hush = () => {
+    clearTimeout(fading);
+    document.getElementById("announcements").textContent = "";
+  };
+  const say = (sentence, visibly) => {
     const place = document.getElementById("announcements");
     if (!place || !sentence) return;
-    place.textContent = "";
+    hush();
+    place.classList.toggle("visually-hidden", !visibly);
     setTimeout(() => { place.textContent = sentence; }, 50); // a change that a screen reader hears
+    if (visibly) fading = setTimeout(hush, SHOWN_FOR);
   };
 
   // A refusal stands in the nearest place that its form keeps for it, else at the top of the page.
@@ -43,7 +52,8 @@
 
   let focused = null;
   document.addEventListener("htmx:beforeSwap", (event) => {
-    const { xhr } = event.detail;
+    const { xhr, target } = event.detail;
+    if (!target.matches(".kept")) hush(); // "Saved" is said of the last act alone
     if ([401, 409].includes(xhr.status) && /^\s*<p class="notice refusal" data-refusal[ >]/.test(xhr.responseText)) {
       const place = placeFor(event.detail.requestConfig.elt);
       event.detail.target = place;
@@ -62,7 +72,9 @@
   document.addEventListener("htmx:afterSettle", (event) => {
     const swapped = event.detail.elt;
     const announced = swapped.matches("[data-says]") ? swapped : swapped.querySelector("[data-says]");
-    if (announced) say(announced.dataset.says);
+    if (announced) say(announced.dataset.says, "visibly" in announced.dataset);
+    const changed = swapped.matches("[data-changed]") ? swapped : swapped.querySelector("[data-changed]");
+    if (changed) setTimeout(() => changed.scrollIntoView({ block: "nearest" }), 0); // after htmx has scrolled
     if (!focused || (document.activeElement && document.activeElement !== document.body)) return;
     const within = document.getElementById(focused.target) || swapped;
     const wanted = within.querySelector("[data-focus]")

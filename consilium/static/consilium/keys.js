@@ -1,10 +1,16 @@
-// One key beside each act: an element with data-key="4" is pressed by that key. Keys rest while somebody types, while a
-// key is held down, and while a word is being composed; "?" lists them; they can be switched off, and stay off.
+// One key beside each act: an element with data-key="4" is pressed by that key. Keys rest while somebody types or fills
+// in a form, while a key is held down, and while a word is being composed; "?" lists them; they can be switched off, and
+// stay off.
+//
+// A form that opens (details data-form) takes the focus, and Esc closes it, what was written kept. While one is open
+// that says so (data-rests-keys), a key might be meant as a word: all others rest.
 (() => {
   "use strict";
 
   const REMEMBERED = "consilium-keys";
   const TYPING = 'input:not([type="button"], [type="submit"], [type="checkbox"], [type="radio"]), textarea, select, [contenteditable]';
+  const FILLING_IN = ':is(input[type="checkbox"], input[type="radio"]):is(form:has(textarea) *)';
+  const FIRST_FIELD = 'input:not([type="hidden"]), textarea';
   const dialog = document.getElementById("keys");
 
   const areOff = () => {
@@ -23,7 +29,8 @@
   };
 
   const shown = (element) => !element.disabled && element.checkVisibility();
-  const keyed = () => [...document.querySelectorAll("[data-key]")].filter(shown);
+  const openForm = () => [...document.querySelectorAll("details[data-rests-keys][open]")].find(shown);
+  const keyed = () => (openForm() ? [] : [...document.querySelectorAll("[data-key]")].filter(shown));
   const nameOf = (element) => element.dataset.keyName || element.getAttribute("aria-label")
     || [...element.childNodes].filter((node) => node.nodeName !== "KBD").map((node) => node.textContent.trim())
       .filter(Boolean).join(", ");
@@ -37,7 +44,7 @@
       name.textContent = nameOf(element);
       return [key, name];
     }));
-    if (!place.childElementCount) place.textContent = "No keys here.";
+    if (!place.childElementCount) place.textContent = openForm() ? "Esc closes the form; then the keys work again." : "No keys here.";
   };
 
   const showSwitch = () => {
@@ -52,10 +59,28 @@
     if (!dialog.open) dialog.showModal();
   };
 
+  const enter = (form) => {
+    if (!form.open) return;
+    const field = form.querySelector("input:checked") || form.querySelector(FIRST_FIELD);
+    if (!field) return;
+    field.focus();
+    if (field.matches("textarea")) field.setSelectionRange(field.value.length, field.value.length);
+    form.scrollIntoView({ block: "nearest" });
+  };
+
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.repeat || event.isComposing || event.keyCode === 229) return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (!(event.target instanceof Element) || event.target.closest(TYPING) || document.querySelector("dialog[open]")) return;
+    if (!(event.target instanceof Element) || document.querySelector("dialog[open]")) return;
+    if (event.key === "Escape") {
+      const form = event.target.closest("details[data-form][open]") || openForm();
+      if (!form) return;
+      event.preventDefault();
+      form.open = false;
+      form.querySelector("summary").focus();
+      return;
+    }
+    if (event.target.closest(TYPING) || event.target.matches(FILLING_IN)) return;
     if (event.key === "?" || event.key === "؟") {
       event.preventDefault();
       open();
@@ -72,6 +97,8 @@
 
   document.addEventListener("click", (event) => {
     if (!(event.target instanceof Element)) return;
+    const summary = event.target.closest("details[data-form] > summary");
+    if (summary) setTimeout(() => enter(summary.parentElement), 0); // after the browser has opened it
     if (event.target.closest("[data-opens-keys]")) open();
     if (event.target.closest("[data-switches-keys]")) {
       remember(!areOff());

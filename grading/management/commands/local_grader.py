@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.db import OperationalError, ProgrammingError
 
-from consilium.commands import ConsiliumCommand
+from consilium.commands import ConsiliumCommand, WrongUse
 from grading.graders import register_local_endpoint
 from grading.local_grader import (
     MODEL,
@@ -30,6 +30,8 @@ class Command(ConsiliumCommand):
         )
 
     def act(self, **options: Any) -> dict[str, Any]:
+        if not 0 <= options["port"] < 65_536:
+            raise WrongUse("--port takes a whole number from 0 to 65,535.")
         self.server, base_url = start_local_grader(port=options["port"])
         return {
             "base_url": base_url,

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from annotation.command_line import find_study
-from consilium.commands import ConsiliumCommand
+from consilium.commands import ConsiliumCommand, WrongUse
 from consilium.errors import RuleViolation
+from rubrics.counting_words import counted_conversations, counted_criteria
 from rubrics.exporting import ExportFormat, export_version
 from rubrics.finding import find_version
 
@@ -27,6 +28,8 @@ class Command(ConsiliumCommand):
     def act(self, **options: Any) -> dict[str, Any]:
         version = find_version(find_study(options["study"]), options["version"])
         file: Path = options["output"]
+        if not file.name:
+            raise WrongUse("--output takes the name of a file.")
         try:
             exported = export_version(version=version, format=ExportFormat(options["format"]), file=file)
         except OSError as error:
@@ -44,13 +47,12 @@ class Command(ConsiliumCommand):
 
     def say(self, report: dict[str, Any]) -> str:
         lines = [
-            f"Version {report['version']} is in {report['file']}: {report['criteria']:,} criteria of "
-            f"{report['conversations']:,} conversations.",
+            f"Version {report['version']} is in {report['file']}: {counted_criteria(report['criteria'])} of "
+            f"{counted_conversations(report['conversations'])}.",
             f"digest         {report['digest']}",
             f"record digest  {report['record_digest']}",
         ]
         if report["replaced"]:
-            lines.append(
-                f"{report['replaced']:,} cells hold characters that a workbook can't; they are written as _xHHHH_."
-            )
+            cells = "1 cell holds" if report["replaced"] == 1 else f"{report['replaced']:,} cells hold"
+            lines.append(f"{cells} characters that a workbook can't; they are written as _xHHHH_.")
         return "\n".join(lines)

@@ -5,6 +5,7 @@ from typing import Any
 
 from annotation.command_line import add_study, find_actor, find_study
 from consilium.commands import ConsiliumCommand
+from rubrics.counting_words import counted_conversations, counted_criteria
 from rubrics.freezing import ACKNOWLEDGE_ALL, freeze_version
 
 
@@ -44,15 +45,15 @@ class Command(ConsiliumCommand):
 
     def say(self, report: dict[str, Any]) -> str:
         lines = [
-            f"Version {report['version']} is frozen: {report['criteria']:,} criteria of "
-            f"{report['conversations']:,} conversations.",
+            f"Version {report['version']} is frozen: {counted_criteria(report['criteria'])} of "
+            f"{counted_conversations(report['conversations'])}.",
             f"digest         {report['digest']}",
             f"record digest  {report['record_digest']}",
         ]
         if report["threshold_set_after_votes"]:
             lines.append("Threshold set after votes: the policy was changed when votes had been cast.")
         if report["left_out"]:
-            lines.append(f"{len(report['left_out']):,} criteria stayed out:")
+            lines.append(f"{counted_criteria(len(report['left_out']))} stayed out:")
             lines += [f"  {this['criterion_id']}: {this['reason']}" for this in report["left_out"]]
         if report["acknowledged"]:
             heavy = ", ".join(report["acknowledged"])

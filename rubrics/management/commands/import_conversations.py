@@ -14,7 +14,8 @@ class Command(ImportCommand):
     help = (
         "Import conversations (id, messages, language, country, acuity, user_profile, has_prior_context, tags, source, "
         "canary_string; or one row a turn: id, turn, role, content). A file in HealthBench's or MentalHealthBench's "
-        "shape becomes an external version with its criteria."
+        "shape, and a CSV file or a workbook that is an export of a version, becomes an external version with its "
+        "criteria."
     )
     rows_are = "conversations"
 
