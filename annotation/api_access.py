@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db.models import QuerySet
-from rest_framework.exceptions import PermissionDenied
+from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.pagination import CursorPagination
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
@@ -26,6 +26,15 @@ class ByRandomId(CursorPagination):
     max_page_size = 1000
     page_size_query_param = "page_size"
     ordering = "id"
+
+    def decode_cursor(self, request: Request) -> Any:
+        cursor = super().decode_cursor(request)
+        if cursor is not None and cursor.position is not None:
+            try:
+                UUID(cursor.position)
+            except ValueError:
+                raise NotFound(self.invalid_cursor_message) from None
+        return cursor
 
 
 class StudyView(APIView):

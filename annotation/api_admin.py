@@ -1,4 +1,4 @@
-"""The REST API of an admin: members, policy, progress, assignment, and the acts on conversations.
+"""The REST API of an admin: members, progress, assignment, and the acts on conversations.
 
 Of an open round it tells who has finished, never what they voted.
 """
@@ -27,7 +27,6 @@ from annotation.api_admin_shapes import (
     OverseenShape,
     StudyProgressShape,
     WholeOverseenShape,
-    WholePolicyShape,
 )
 from annotation.assigning import CantBeAssigned, assign_reviewer, assign_reviewers, assignable_to, out_of_reach
 from annotation.joining import NobodyByThisAddress, add_member, find_person, leave_study
@@ -63,7 +62,7 @@ class AdminView(StudyView):
         return found
 
 
-# People and policy
+# People
 
 
 class Members(AdminView, PagedView):
@@ -97,14 +96,6 @@ class OneMember(AdminView):
         if found is None:
             raise Http404("There is no such member in this study.")
         return found
-
-
-class OnePolicy(AdminView):
-    """The policy in force, in numbers and words, with its consequences and some cases that it decides."""
-
-    @extend_schema(operation_id="policy_retrieve", responses=WholePolicyShape)
-    def get(self, request: Request, slug: str) -> Response:
-        return Response(WholePolicyShape(self.study.policy).data)
 
 
 # Progress

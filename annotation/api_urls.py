@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from annotation import api, api_admin, api_criteria, api_votes, api_you
+from annotation import api, api_admin, api_criteria, api_settings, api_votes, api_you
 
 STUDY = "studies/<slug:slug>/"
 CONVERSATION = STUDY + "conversations/<uuid:conversation_id>/"
@@ -36,7 +36,10 @@ urlpatterns: list[URLPattern] = [
     path(CRITERION + "adjudication/", api_criteria.Adjudication.as_view(), name="api_adjudication"),
     path(STUDY + "members/", api_admin.Members.as_view(), name="api_members"),
     path(STUDY + "members/<uuid:membership_id>/", api_admin.OneMember.as_view(), name="api_member"),
-    path(STUDY + "policy/", api_admin.OnePolicy.as_view(), name="api_policy"),
+    path(STUDY + "settings/", api_settings.Settings.as_view(), name="api_settings"),
+    path(STUDY + "policy/", api_settings.OnePolicy.as_view(), name="api_policy"),
+    path(STUDY + "policy/preview/", api_settings.PolicyPreview.as_view(), name="api_policy_preview"),
+    path(STUDY + "dates/", api_settings.Dates.as_view(), name="api_dates"),
     path(PROGRESS, api_admin.StudyProgress.as_view(), name="api_progress"),
     path(PROGRESS + "conversations/", api_admin.ProgressByConversation.as_view(), name="api_progress_conversations"),
     path(

@@ -62,7 +62,7 @@ def with_stage(conversations: "QuerySet[Conversation]") -> "QuerySet[Conversatio
 
     In discussion is what has a round left, and a criterion that is not settled or that somebody wants voted on again.
     """
-    criteria = with_criterion_state(Criterion.objects.filter(conversation=OuterRef("pk")))
+    criteria: QuerySet[Any, Any] = with_criterion_state(Criterion.objects.filter(conversation=OuterRef("pk")))
     asked = VoteRequest.objects.filter(
         after_round__conversation=OuterRef("pk"), after_round__number=OuterRef("last_round")
     )
@@ -89,7 +89,7 @@ def count_stages(study: Study) -> dict[str, int]:
 
 def _has_discussion_left() -> Exists:
     """Over assignments: whether the conversation is in discussion, and the reviewer has not ended it."""
-    discussed = with_stage(Conversation.objects.filter(pk=OuterRef("conversation")))
+    discussed: QuerySet[Any, Any] = with_stage(Conversation.objects.filter(pk=OuterRef("conversation")))
     ended = Coalesce(OuterRef("ended_discussion_of"), Value(0))
     return Exists(discussed.filter(stage=Stage.DISCUSSION, last_round__gt=ended))
 
@@ -140,7 +140,7 @@ def shares_of_reviewers(study: Study) -> list[Share]:
             to_discuss=Count("pk", filter=Q(has_discussion_left=True)),
         )
     )
-    counts = {row["reviewer"]: row for row in rows}
+    counts: dict[UUID, Any] = {row["reviewer"]: row for row in rows}
     people = User.objects.filter(pk__in=counts)
     columns = ("assigned", "to_draft", "to_vote", "to_discuss")
     return [

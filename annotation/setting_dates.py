@@ -31,9 +31,9 @@ class DateOf(models.TextChoices):
 
 
 CONSEQUENCES = {
-    DateOf.DRAFTING: "Drafting closes then, whoever has finished, and round 1 opens in the same moment.",
-    DateOf.ROUND: "The round is revealed then, with the votes that there are. Whoever hasn't voted no longer can.",
-    DateOf.DISCUSSION: "The discussion ends then, and the next round opens if there is something for it.",
+    DateOf.DRAFTING: "Drafting: it closes, whoever has finished, and round 1 opens in the same moment.",
+    DateOf.ROUND: "The open round: it is revealed with the votes that there are. Whoever hasn't voted no longer can.",
+    DateOf.DISCUSSION: "The discussion: it ends, and the next round opens if there is something for it.",
 }
 
 

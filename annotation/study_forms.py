@@ -311,19 +311,24 @@ class DatesForm(PlainForm):
 
     of = forms.ChoiceField(
         label="What ends then",
-        choices=[(of.value, f"{of.label}. {CONSEQUENCES[of]}") for of in DateOf],
+        choices=[(of.value, CONSEQUENCES[of]) for of in DateOf],
         widget=forms.RadioSelect,
     )
     until = forms.DateTimeField(
-        label="Until (UTC)",
-        required=False,
+        label="Until, in UTC",
         input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"],
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
-        help_text="Empty takes a date away. Times are in UTC, as everywhere in this study.",
+        help_text="All times of this study are in UTC.",
+        error_messages={"required": "Give a date, or tick that there is none."},
     )
+    has_no_date = forms.BooleanField(label="No date any more", required=False)
+
+    def __init__(self, data: Any = None, **facts: Any) -> None:
+        super().__init__(data, **facts)
+        self.fields["until"].required = not (data and data.get("has_no_date"))
 
     def clean_until(self) -> Any:
-        until = self.cleaned_data["until"]
+        until = self.cleaned_data["until"] if self.fields["until"].required else None
         if until is not None and until.astimezone(UTC) <= timezone.now():
             raise forms.ValidationError("This has passed already. Give a date that lies ahead.")
         return until

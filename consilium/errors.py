@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.db import Error as DatabaseError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
@@ -44,6 +44,19 @@ class RuleViolationMiddleware:
             return None
         template = "_refusal.html" if getattr(request, "htmx", False) else "refusal.html"
         return render(request, template, {"sentence": exception.sentence}, status=409)
+
+
+def refuse_nul(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """Middleware: an address with a NUL in it names nothing (PostgreSQL holds no such text): 404."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if "\x00" in request.path or any("\x00" in each for _, values in request.GET.lists() for each in values):
+            if request.path.startswith("/api/"):
+                return JsonResponse({"detail": "There is no such address."}, status=404)
+            return render(request, "404.html", status=404)
+        return get_response(request)
+
+    return middleware
 
 
 def api_exception_handler(exception: Exception, context: dict[str, Any]) -> Response | None:

@@ -94,6 +94,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "consilium.errors.refuse_nul",
     "consilium.pages.keep_words_when_signed_out",
     "consilium.errors.RuleViolationMiddleware",
 ]
@@ -193,7 +194,7 @@ REST_FRAMEWORK = {
     # DRF exempts its views from LoginRequiredMiddleware, so the demand stands here.
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["consilium.bodies.BoundedJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "consilium.errors.api_exception_handler",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
@@ -217,6 +218,7 @@ SPECTACULAR_SETTINGS = {
         "FileImportKind": "annotation.models.FileImport.Kind",
         "ConversationState": "annotation.states.ConversationState",
         "CriterionState": "annotation.states.CriterionState",
+        "ObjectionCategory": "annotation.models.ObjectionCategory",
     },
 }
 

@@ -112,6 +112,9 @@ class RunStatusShape(serializers.Serializer[Any]):
         child=serializers.IntegerField(), help_text="Why pairs are unscored: a sentence to a count."
     )
     stop_reason = serializers.CharField(allow_blank=True)
+    last_problem = serializers.CharField(
+        allow_blank=True, help_text="What the endpoint did last, where a run goes on without answers."
+    )
 
 
 # Judging by hand

@@ -210,9 +210,9 @@ def test_each_conversation_says_where_it_stands_and_what_it_waits_for(panel: Pan
     assert states_of(html) == [
         "drafting",
         "drafting",
-        "closed without a criterion",
+        "drafting, closed without a criterion",
+        "in discussion, after round 1",
         "settled",
-        "in discussion after round 1",
     ]
     for sentence in (
         "Waits for reviewers to be assigned.",

@@ -20,8 +20,7 @@ from annotation.rounds import open_first_rounds, settle
 from consilium.errors import RuleViolation
 from tests.factories import make_panel, make_voting, vote
 
-WAITING = """SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
-    WHERE datname = current_database() AND NOT granted"""
+WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -175,13 +174,11 @@ def in_own_connection(act: Callable[[], object]) -> None:
 
 
 def wait_until_somebody_waits() -> None:
-    """Until another connection to this database waits for a lock."""
+    """Until another connection waits for a lock that this one holds."""
     until = time.monotonic() + 20
     while time.monotonic() < until:
         with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-            )
+            cursor.execute(WAITING)
             if cursor.fetchone()[0]:
                 return
         time.sleep(0.02)

@@ -151,6 +151,9 @@ def test_the_page_refuses_what_is_past_or_unreadable_and_everybody_but_admins(pa
     for until, status in (("2001-01-01T00:00", 422), ("soon", 422)):
         sent = {"conversation": conversation.id, "of": "drafting", "until": until}
         assert signed_in(panel.adam).post(page, sent).status_code == status
+    assert signed_in(panel.adam).post(page, {"conversation": conversation.id, "of": "drafting"}).status_code == 422
+    without = {"conversation": conversation.id, "of": "drafting", "has_no_date": "on", "until": ""}
+    assert signed_in(panel.adam).post(page, without).status_code == 302
     for person, status in ((panel.ana, 403), (panel.rita, 403), (panel.oscar, 404)):
         assert signed_in(person).post(page, {"conversation": conversation.id, "of": "drafting"}).status_code == status
 

@@ -99,7 +99,7 @@ def test_what_one_did_in_a_discussion_is_in_view(panel: Panel, desks: Any) -> No
     make_voting(panel=panel)
     page = desks(panel.chloe, conversation).open()
     last = page.locator("article.discussed").nth(4)
-    last.get_by_role("link", name="Revise…").click()
+    last.get_by_role("link", name="Revise…", exact=True).click()
     page.get_by_label("Criterion", exact=True).fill("Asks who is with her.")
     page.locator("#side .weights label", has_text="+8").click()
     page.get_by_role("button", name="Save", exact=True).click()

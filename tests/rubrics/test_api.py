@@ -304,3 +304,48 @@ def test_the_number_of_queries_does_not_grow(panel: Panel) -> None:
         make_drafted(panel=panel, texts=["Asks about work."])
     frozen(panel)
     assert counted("2") == few
+
+
+# What was seen before a freeze
+
+
+def test_a_freeze_brings_the_mark_of_what_was_shown(panel: Panel) -> None:
+    _, [kept, spared] = make_agreed(panel=panel, texts=["Asks about sleep.", "Asks about naps."])
+    url = at(panel.study, "api_versions")
+    assert api(panel.adam).post(url, {}, format="json").status_code == 400
+    seen = preview_of(panel, panel.adam)["seen"]
+    make_agreed(panel=panel, texts=["Names a helpline."])
+    stale = api(panel.adam).post(url, {"seen": seen}, format="json")
+    assert stale.status_code == 409
+    assert "look again" in stale.json()["error"]
+    assert not RubricVersion.objects.exists()
+    leave_out = {str(spared.id): "The same again."}
+    without = (
+        api(panel.adam).post(at(panel.study, "api_freeze_preview"), {"leave_out": leave_out}, format="json").json()
+    )
+    assert {row["id"] for row in without["stays_out"]} == {str(spared.id)}
+    assert str(kept.id) in {row["id"] for row in without["goes_in"]}
+    assert api(panel.adam).post(url, {"seen": without["seen"]}, format="json").status_code == 409
+    answer = api(panel.adam).post(url, {"seen": without["seen"], "leave_out": leave_out}, format="json")
+    assert answer.status_code == 201
+    for person, status in ((panel.ana, 403), (panel.rita, 403), (panel.oscar, 404)):
+        assert api(person).post(at(panel.study, "api_freeze_preview"), {}, format="json").status_code == status
+
+
+def test_a_preview_tells_what_changed_since_the_last_version(panel: Panel) -> None:
+    make_agreed(panel=panel)
+    frozen(panel)
+    _, [added] = make_agreed(panel=panel, texts=["Names a helpline."])
+    [change] = preview_of(panel, panel.adam)["changes"]
+    assert (change["id"], change["kinds"], change["before"]) == (str(added.id), ["added"], None)
+    assert change["after"]["text"] == "Names a helpline."
+
+
+def test_files_that_were_taken_in_are_listed_to_admins(panel: Panel) -> None:
+    row = {"id": "a", "messages": [{"role": "user", "content": "I can't sleep."}]}
+    api(panel.adam).post(at(panel.study, "api_import", kind="conversations"), {"file": a_file(row)}, format="multipart")
+    url = at(panel.study, "api_imports")
+    [told] = got(panel.adam, url)["results"]
+    assert (told["kind"], told["created"], told["imported_by"]) == ("conversations", 1, panel.adam.email)
+    for person, status in ((panel.ana, 403), (panel.rita, 403), (panel.oscar, 404)):
+        assert api(person).get(url).status_code == status

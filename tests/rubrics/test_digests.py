@@ -108,14 +108,12 @@ def test_the_record_digest_is_over_the_digest_the_votes_the_policy_and_the_note(
     assert record == sha("\n".join(sorted(parts)))
 
 
-TEXTS = st.text(st.characters(exclude_categories=["Cs"])) | st.text(
-    st.sampled_from(list('e\u0301\r\n"\\\x00\x7f\u2028é\U0001f634'))
-)
+ODD = 'e\u0301\r\n"\\\x00\x7f\u2028é\U0001f634'
+TEXTS = st.text(st.characters(exclude_categories=["Cs"])) | st.text(st.sampled_from(ODD))
+FIVE = st.lists(TEXTS, min_size=5, max_size=5)
 
 
-@given(
-    texts=st.lists(TEXTS, min_size=5, max_size=5), points=st.none() | st.integers(), levels=st.none() | st.lists(TEXTS)
-)
+@given(texts=FIVE, points=st.none() | st.integers(), levels=st.none() | st.lists(TEXTS))
 def test_lines_put_together_are_canonical_lines(texts: list[str], points: int | None, levels: list[str] | None) -> None:
     one, two, three, four, five = texts
     vote = {"criterion": one, "person": two, "choice": three, "points": points, "category": four, "reason": five}

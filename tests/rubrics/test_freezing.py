@@ -327,7 +327,9 @@ def test_what_was_decided_under_another_policy_than_the_one_in_force_stays_out(p
     another_policy(panel)
     selection = select(study=panel.study)
     assert [this.kind for this in selection.stays_out] == [LeftOutKind.OTHER_POLICY]
-    assert selection.stays_out[0].reason == "It was decided under policy 1, and policy 2 is in force."
+    assert selection.stays_out[0].reason == (
+        "It was decided under version 1 of the rule of consensus, and version 2 is in force."
+    )
 
 
 def test_every_criterion_of_the_study_is_in_or_out(panel: Panel) -> None:
