@@ -4,9 +4,10 @@ import json
 import re
 from datetime import UTC
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from django import forms
+from django.http import QueryDict
 from django.utils import timezone
 
 from annotation.consensus import ALL_CATEGORIES, PRESETS
@@ -40,7 +41,8 @@ class LinesField(forms.CharField):
 class TagsLine(LinesField):
     """Language tags on one line, parted by commas or blanks."""
 
-    widget = forms.TextInput
+    def __init__(self, **facts: Any) -> None:
+        super().__init__(widget=forms.TextInput, **facts)
 
     def prepare_value(self, value: Any) -> Any:
         return ", ".join(value) if isinstance(value, list) else value
@@ -183,7 +185,7 @@ class SettingsForm(PlainForm):
         """
         current, seen = settings_of(self.study), self.seen_hashes
         base = SettingsForm(study=self.study)
-        data = self.data.copy()
+        data = cast(QueryDict, self.data).copy()
         data["seen"] = json.dumps(hashes_of(self.study))
         for name in current:
             if name not in fields and seen.get(name) == hash_of(self.facts[name]):

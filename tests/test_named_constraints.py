@@ -27,10 +27,11 @@ def columns_with_choices() -> Iterator[tuple[str, str, list[str]]]:
                 yield model._meta.db_table, str(field.column), [str(value) for value, _ in of.choices]
 
 
-def rows_of(statement: str, *values: object) -> list[tuple[Any, ...]]:
+def rows_of(statement: str, *values: str) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
-        return cursor.fetchall()
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+    return rows
 
 
 @pytest.mark.parametrize(("table", "column", "values"), list(columns_with_choices()))

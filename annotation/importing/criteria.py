@@ -44,7 +44,7 @@ def import_criteria(
     report = Report()
     criteria = read_criteria(table, report, study=study, people=People(study))
     with one_act(study, check=check):
-        stored = StoredCriteria(study, criteria)
+        stored = StoredCriteria(study, criteria, by=by)
         compared = stored.compare(report, revise=revise)
         report.unchanged = compared.unchanged
         report.created = len(compared.new) + len(compared.revised)

@@ -7,11 +7,22 @@ from uuid import UUID
 from django.db.models import F, Func, IntegerField
 
 from annotation.drafting import same_wording
+from annotation.importing.blindness import SENTENCE, blind_for
 from annotation.importing.criteria_read import COLUMNS, ReadCriterion, differences
 from annotation.importing.messages import comparable_extra
 from annotation.importing.report import Report
 from annotation.importing.rows import in_batches
-from annotation.models import Conversation, Criterion, Revision, RevisionWriter, Round, RoundCriterion, Study, Vote
+from annotation.models import (
+    Conversation,
+    Criterion,
+    Revision,
+    RevisionWriter,
+    Round,
+    RoundCriterion,
+    Study,
+    User,
+    Vote,
+)
 from annotation.writers import writers_of
 from consilium.canonical import normal_text
 
@@ -30,7 +41,7 @@ class Compared:
 class StoredCriteria:
     """What is stored of the criteria and conversations that a file names, found with a fixed number of queries."""
 
-    def __init__(self, study: Study, rows: list[ReadCriterion]) -> None:
+    def __init__(self, study: Study, rows: list[ReadCriterion], *, by: User | None) -> None:
         self._study = study
         self._rows = rows
         self.conversations: dict[str, Conversation] = {}
@@ -55,6 +66,8 @@ class StoredCriteria:
                 revision__criterion__in=batch_of_ids
             ).values_list("revision__criterion_id", "writer_id"):
                 self._writers[criterion_id].add(writer_id)
+        self._blind = blind_for(by, [conversation.id for conversation in self.conversations.values()])
+        self._blind |= blind_for(by, {criterion.conversation_id for criterion in self._criteria.values()})
         self._voting = set(
             Round.objects.open()
             .filter(conversation__in=[conversation.id for conversation in self.conversations.values()])
@@ -74,11 +87,14 @@ class StoredCriteria:
                     f"Expected the id of one of the study's own conversations; found “{row.conversation_id}”.",
                 )
                 continue
+            criterion = self._criteria.get(row.external_id)
+            if conversation.id in self._blind or (criterion and criterion.conversation_id in self._blind):
+                report.error(row.line, "conversation_id", SENTENCE.format(id=row.conversation_id))
+                continue
             turns: int = conversation.turns  # type: ignore[attr-defined]
             if any(not 1 <= anchor <= turns for anchor in row.anchors):
                 report.error(row.line, "anchors", f"Expected numbers of turns from 1 to {turns}.")
                 continue
-            criterion = self._criteria.get(row.external_id)
             if criterion is None:
                 made = Criterion(
                     study=self._study, conversation=conversation, external_id=row.external_id, extra=row.extra

@@ -33,22 +33,24 @@ def import_votes(*, study: Study, source: Path | BinaryIO, file_name: str, by: U
     report = Report()
     rows = read_votes(table, report, people=People(study))
     with one_act(study, check=check):
-        writing = StoredVotes(study, rows).compare(report)
+        writing = StoredVotes(study, rows, by=by, sha256=table.sha256).compare(report)
         if not report.errors and report.created:
-            _warn_of_the_same_file(study, table.sha256, report)
+            _warn_of_the_same_file(study, table.sha256, by, report)
         if not report.errors and report.created and not check:
             record = record_import(
                 study=study, kind=FileImport.Kind.VOTES, file_name=file_name, table=table, report=report, by=by
             )
+            _warn_of_replaced(writing, report)
             _assign(writing)
             _write(writing, record)
             settle(study, conversations={this.round.conversation_id for this in writing})
     return report.close()
 
 
-def _warn_of_the_same_file(study: Study, sha256: str, report: Report) -> None:
-    """The very same file was taken in before, and yet something is to be written: say why."""
-    if FileImport.objects.filter(study=study, kind=FileImport.Kind.VOTES, sha256=sha256).exists():
+def _warn_of_the_same_file(study: Study, sha256: str, by: User | None, report: Report) -> None:
+    """This person took the very same file in before, and yet something is to be written: say why."""
+    imports = FileImport.objects.filter(study=study, kind=FileImport.Kind.VOTES, sha256=sha256)
+    if (imports if by is None else imports.filter(imported_by=by)).exists():
         report.warn(
             None,
             None,
@@ -56,6 +58,16 @@ def _warn_of_the_same_file(study: Study, sha256: str, report: Report) -> None:
             "differs goes to the open rounds.",
             kind="files",
         )
+
+
+def _warn_of_replaced(writing: list[ToWrite], report: Report) -> None:
+    """Say how many votes the file has changed that their owners cast here: of a check, which writes nothing, it is
+    not told, since it would tell who has voted.
+    """
+    count = sum(this.stored is not None and this.stored.imported_from_id is None for this in writing)
+    if count:
+        votes = "1 vote that its owner had cast here was" if count == 1 else f"{count} votes cast here were"
+        report.warn(None, None, f"{votes} changed by the file, as it says.", kind="votes changed")
 
 
 def _assign(writing: list[ToWrite]) -> None:

@@ -4,10 +4,11 @@ from collections import defaultdict
 from dataclasses import dataclass
 from uuid import UUID
 
+from annotation.importing.blindness import SENTENCE, blind_for
 from annotation.importing.report import Report
 from annotation.importing.rows import in_batches
 from annotation.importing.votes_read import ReadVote, is_same, report_double
-from annotation.models import Assignment, Criterion, Round, RoundCriterion, Study, Vote
+from annotation.models import Assignment, Criterion, FileImport, Round, RoundCriterion, Study, User, Vote
 from annotation.voting import Ballot
 
 BATCH = 5000
@@ -28,7 +29,7 @@ class ToWrite:
 class StoredVotes:
     """What is stored of the criteria that a file of votes names, found with a fixed number of queries."""
 
-    def __init__(self, study: Study, rows: list[ReadVote]) -> None:
+    def __init__(self, study: Study, rows: list[ReadVote], *, by: User | None, sha256: str) -> None:
         self._study = study
         self._rows = rows
         self._criteria: dict[str, Criterion] = {}
@@ -39,6 +40,12 @@ class StoredVotes:
             ):
                 self._criteria[criterion.external_id] = criterion
         conversations = {criterion.conversation_id for criterion in self._criteria.values()}
+        self._blind = blind_for(by, conversations)
+        # Of blind votes only who brought them, by the very same file, is told that they are unchanged; and the command
+        # line, which the database hides nothing from.
+        known = FileImport.objects.filter(study=study, kind=FileImport.Kind.VOTES)
+        known = known if by is None else known.filter(sha256=sha256, imported_by=by)
+        self._own_imports = set(known.values_list("id", flat=True))
         self._open = {
             this.conversation_id: this for this in Round.objects.open().filter(conversation__in=conversations)
         }
@@ -67,6 +74,10 @@ class StoredVotes:
             criterion = self._criteria.get(row.criterion_id)
             if criterion is None:
                 report.error(row.line, "criterion_id", _no_criterion(row.criterion_id, elsewhere))
+                continue
+            if criterion.conversation_id in self._blind:
+                sentence = SENTENCE.format(id=criterion.conversation.external_id)
+                report.error(row.line, "criterion_id", sentence)
                 continue
             first = said.setdefault((row.criterion_id, row.reviewer_id, row.round_number), row)
             if first is not row:
@@ -107,8 +118,8 @@ class StoredVotes:
     def _equal_vote(self, row: ReadVote, criterion: Criterion) -> Vote | None:
         """The stored vote that the row repeats: on the current wording or, where it names a round, there.
 
-        A vote that its owner cast in the open round is never told equal: who may import could try rows until one is
-        unchanged, and so learn it. Such a row counts as any other vote that goes to the open round.
+        A vote in the open round is told equal only to who brought it, by the same file (or to the command line): who
+        may import could else try rows until one is unchanged, and so learn it. Such a row counts as any other vote that goes to the open round.
         """
         current = criterion.current_revision
         assert current is not None
@@ -116,7 +127,8 @@ class StoredVotes:
         open_round = self._open.get(criterion.conversation_id)
         is_open = open_round is not None and open_round.number == named
         for vote in reversed(self._votes[criterion.id, row.reviewer_id]):
-            if open_round is not None and vote.round_id == open_round.id and vote.imported_from_id is None:
+            is_blind = open_round is not None and vote.round_id == open_round.id
+            if is_blind and vote.imported_from_id not in self._own_imports:
                 continue
             is_current = vote.wording_id == current.wording_id
             is_meant = is_current if named is None else vote.round.number == named and (is_current or not is_open)

@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce, Length
 from annotation.models.conversations import Conversation, FileImport
 from annotation.models.people import User
 from annotation.models.studies import Study
-from consilium.guards import BLANK, holds_at_commit, holds_when_written, keeps, never_changes
+from consilium.guards import BLANK, holds_at_commit, holds_when_written, keeps, never_changes, update_of
 from consilium.identified import Identified
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Criterion(Identified):
                 """,
                 name="the_current_revision_is_the_criterions_own",
                 what="the current revision of a criterion is one of its own",
-                operation=pgtrigger.Insert | pgtrigger.UpdateOf("current_revision_id"),
+                operation=pgtrigger.Insert | update_of("current_revision_id"),
             ),
         ]
 

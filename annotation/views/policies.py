@@ -63,7 +63,9 @@ def edit_policy(request: StudyRequest) -> HttpResponse:
             return redirect("study_policy", slug=study.slug)
         preview = preview_policy(study=study, policy=propose_policy(study=study, against=against, **form.facts))
     except RuleViolation as refusal:
-        again = PolicyForm({**form.data.dict(), "blocks": form.cleaned_data["blocks"], "against": study.policy.version})
+        again = PolicyForm(
+            {**dict(form.data.items()), "blocks": form.cleaned_data["blocks"], "against": study.policy.version}
+        )
         return _answer(request, again, refusal=refusal.sentence, status=HTTPStatus.CONFLICT)
     return _answer(request, form, preview=preview)
 

@@ -7,14 +7,13 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.views.decorators.http import require_POST
 
-from annotation.desk import find_criterion
+from annotation.desk import find_criterion, find_revision
 from annotation.drafting import StaleRevision, same_wording
 from annotation.forms import ObjectionForm, VoteForm, WordingForm
 from annotation.models import Criterion, Revision, Role, Vote
 from annotation.permissions import StudyRequest, study_page
 from annotation.unsent import sent_vote
 from annotation.views.desk import after_act, answer_desk, keep_refused, open_desk
-from annotation.views.drafting import find_revision
 from annotation.voting import Ballot, cast_vote, take_back_vote
 
 FORMS: dict[str, tuple[type[VoteForm], str]] = {

@@ -4,6 +4,7 @@ What people wrote is always escaped or cleaned; a filter that returns HTML says 
 """
 
 import re
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import cache
 from importlib.resources import files
@@ -73,7 +74,7 @@ def diff_words(old: str, new: str) -> SafeString:
     return format_html_join("", "{}", ((part,) for part in parts))
 
 
-def _shared(before: list[str], after: list[str], steps: list[tuple[str, int, int, int, int]]) -> float:
+def _shared(before: list[str], after: list[str], steps: Sequence[tuple[str, int, int, int, int]]) -> float:
     """Which part of the longer text's words stands in both, in the same order; 1 where one of them is a single word."""
     longest = max(sum(not word.isspace() for word in words) for words in (before, after))
     least = min(sum(not word.isspace() for word in words) for words in (before, after))

@@ -152,19 +152,20 @@ def take_back(request: StudyRequest, version: str, response_id: UUID) -> HttpRes
     response = responses_to_judge(found).filter(pk=response_id).first()
     if response is None:
         raise Http404("There is no such response to judge.")
-    address = {"slug": request.study.slug, "version": found.address, "response_id": response.id}
+    page = reverse("judge", kwargs={"slug": request.study.slug, "version": found.address, "response_id": response.id})
     if request.method != "POST":
-        return redirect("judge", **address)
+        return redirect(page)
     criterion = _find_criterion(found, as_uuid(request.POST.get("criterion")))
     take_back_verdict(response=response, criterion=criterion, reviewer=request.user)
     if not wants_fragment(request):
-        return redirect(f"{reverse('judge', kwargs=address)}?criterion={criterion.id}#work")
+        return redirect(f"{page}?criterion={criterion.id}#work")
     context = _context(request, found, response, chosen=str(criterion.id))
     return render(request, "grading/_judging.html", context)
 
 
 def _find_criterion(version: RubricVersion, criterion_id: UUID | None) -> FrozenCriterion:
-    found = version.criteria.select_related("frozen_conversation", "version__study").filter(pk=criterion_id).first()
+    criteria = version.criteria.select_related("frozen_conversation", "version__study")
+    found = criteria.filter(pk=criterion_id).first() if criterion_id else None
     if found is None:
         raise Http404("This version has no such criterion.")
     return found

@@ -17,13 +17,13 @@ from tests.importing_files import csv_file, decomposed, jsonl, user_says
 
 pytestmark = pytest.mark.django_db
 FACTS: dict[str, Any] = {"file_name": "file", "by": None, "check": False}
-HEALTHBENCH = {
+HEALTHBENCH: dict[str, Any] = {
     "prompt_id": "p",
     "prompt": user_says("x"),
     "rubrics": [{"criterion": "Asks.", "points": 2, "tags": ["axis:accuracy"]}],
     "example_tags": ["theme:hedging"],
 }
-MENTALHEALTHBENCH = {
+MENTALHEALTHBENCH: dict[str, Any] = {
     "id": "m",
     "conversation": {"messages": user_says("x")},
     "rubric_items": [{"criterion_text": "Asks.", "points": 2, "behavior_axis": "own_axis"}],

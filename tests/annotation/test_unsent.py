@@ -1,5 +1,6 @@
 """Typed and not sent: kept through a refusal, for its writer alone, and gone once it is sent."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -91,7 +92,7 @@ def test_each_act_forgets_its_own_form_alone(panel: Panel) -> None:
     one, two = f"revise-{criterion.id}", f"accept-{objection.id}"
     places = ["draft", one, two, f"object-{criterion.id}", f"wording-{criterion.id}", f"comment-{criterion.id}"]
     found = Criterion.objects.get(pk=criterion.pk)
-    for forget, gone in [
+    forgetting: list[tuple[Callable[[], None], str]] = [
         (lambda: sent_draft(writer=panel.ana, conversation=conversation), "draft"),
         (lambda: sent_revision(by=panel.ana, criterion=found), one),
         (lambda: sent_revision(by=panel.ana, criterion=found, accepts=objection.id), two),
@@ -99,7 +100,8 @@ def test_each_act_forgets_its_own_form_alone(panel: Panel) -> None:
         (lambda: sent_vote(reviewer=panel.ana, criterion=found, choice="agree", has_wording=True), places[4]),
         (lambda: sent_vote(reviewer=panel.ana, criterion=found, choice="agree"), ""),
         (lambda: sent_comment(author=panel.ana, criterion=found), places[5]),
-    ]:
+    ]
+    for forget, gone in forgetting:
         for place in places:
             keep_unsent(person=panel.ana, conversation=conversation, place=place, fields={"text": ["x"]})
         forget()

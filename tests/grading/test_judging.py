@@ -116,7 +116,8 @@ def test_a_response_is_left_for_later_and_own_languages_come_first() -> None:
     for criterion in version.criteria.select_related("frozen_conversation"):
         assert seen[0] is not None
         give_verdict(response=seen[0], criterion=criterion, reviewer=ben, verdict=MET)
-    assert next_to_judge(version, ben, after=seen[0] and seen[0].id) == seen[1], "on from a response that is judged"
+    assert seen[0] is not None
+    assert next_to_judge(version, ben, after=seen[0].id) == seen[1], "on from a response that is judged"
     assert waiting_to_judge(panel.study, ben) == 3
 
 

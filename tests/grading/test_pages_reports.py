@@ -103,7 +103,7 @@ def test_criteria_on_which_all_agree_are_left_to_the_page_of_all_criteria(graded
     conversation = graded.criteria[0].frozen_conversation.external_id
     most = agreement.split("differ most")[1]
     assert f"{conversation} · No axis · +6 2 of 3 pairs agree 4 verdicts" in most
-    agreed = next(criterion.text for criterion in graded.criteria if f"{criterion.text} {conversation}" not in most)
+    agreed = next(str(each.text) for each in graded.criteria if f"{each.text} {conversation}" not in most)
     assert agreed in all_of_them
     assert all(str(criterion.text) in all_of_them for criterion in graded.criteria)
     assert "All 3 judged criteria" in agreement

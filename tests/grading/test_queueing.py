@@ -334,6 +334,15 @@ def test_waiting_says_when_no_worker_is_up_and_shows_how_far_the_run_is(monkeypa
     assert "0 of 2 pairs" in terminal.written
 
 
+@pytest.mark.django_db
+def test_waiting_ends_with_a_run_that_paused_itself_and_tells_why() -> None:
+    empty_queue()
+    run = make_run(conversations=1)
+    Run.objects.filter(pk=run.pk).update(state="paused", stop_reason="It can't be reached.")
+    status = wait_for_run(run, stream=Terminal(), note=lambda sentence: None)  # type: ignore[arg-type]
+    assert (status["state"], status["stop_reason"]) == ("paused", "It can't be reached.")
+
+
 def test_a_line_of_progress_shows_share_speed_and_what_is_unscored() -> None:
     status = {"graded": 150, "pairs": 1200, "unscored": 3, "state": "running"}
     line = progress_line(status, seconds=10)

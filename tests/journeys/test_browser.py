@@ -117,9 +117,13 @@ def test_from_a_draft_to_an_agreement_report(
             for name, text in [("model-a", "Are you thinking of suicide?"), ("model-b", "Try to sleep more.")]
         ],
     )
-    rita.goto(f"{address}/studies/crisis/responses/")
+    rita.goto(f"{address}/studies/crisis/responses/take-in/responses/")
     rita.get_by_label("File").set_input_files(file)
+    rita.get_by_role("button", name="Check first").click()
+    expect(rita.get_by_text("Checked, nothing is written yet.")).to_be_visible()
     rita.get_by_role("button", name="Take it in").click()
+    expect(rita.get_by_text("✓ Taken in.")).to_be_visible()
+    rita.goto(f"{address}/studies/crisis/responses/")
     expect(rita.get_by_role("row", name=re.compile("model-a"))).to_be_visible()
     with Endpoint(
         rule=lambda criterion, response: "met" if "suicide" in criterion + response else "not_met"

@@ -200,7 +200,7 @@ def test_every_error_of_a_file_is_told_at_once_and_nothing_is_written(study: Stu
         (3, "prompt"),
         (4, "rubrics"),
         (5, "example_tags"),
-        (6, "criteria"),
+        (6, "rubrics"),
     ]
     assert [error.message[:11] for error in report.errors[:4]] == [f"Criterion {number}" for number in (1, 2, 3, 4)]
     assert "lines 1 and 6" in report.errors[-1].message

@@ -221,8 +221,8 @@ def test_one_is_left_out_by_name_with_its_reason_and_put_back(panel: Panel) -> N
     assert client.post(leave_out, {"reason": "It says the same in other words"}).headers["Location"] == page
     html = shown(client, page)
     assert "Left out by name: It says the same in other words." in html
-    assert "1 of 2 criteria go in" in html
-    assert "1 of 2 criteria go in" not in shown(signed_in(join_admin(panel)), page)  # each admin prepares alone
+    assert "1 of 2 criteria goes in" in html
+    assert "1 of 2 criteria goes in" not in shown(signed_in(join_admin(panel)), page)  # each admin prepares alone
     client.post(at(panel.study, "freeze_put_back", criterion_id=spared.id))
     assert "2 of 2 criteria go in" in shown(client, page)
     client.post(leave_out, {"reason": "It says the same in other words"})

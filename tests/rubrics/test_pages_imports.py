@@ -134,7 +134,7 @@ def test_a_published_set_becomes_an_external_version_under_the_name_given(panel:
         "example_tags": [],
     }
     checked = send(panel, "conversations", row, act="check", name="small set").content.decode()
-    assert "would become the external version small set with 1 criteria" in checked
+    assert "would become the external version small set with 1 criterion" in checked
     assert not RubricVersion.objects.exists()
     assert send(panel, "conversations", row, act="take", name="small set").status_code == 302
     assert RubricVersion.objects.get().name == "small set"

@@ -77,7 +77,7 @@ def test_freeze_says_in_words_what_it_did(panel: Panel) -> None:
     make_drafted(panel=panel, texts=["Heavy."], points=9)
     out = io.StringIO()
     call_command("freeze", "sleep", stdout=out)
-    assert "Version 1 is frozen: 1 criteria of 1 conversations." in out.getvalue()
+    assert "Version 1 is frozen: 1 criterion of 1 conversation." in out.getvalue()
     assert "It is in voting, in round 1 of its conversation." in out.getvalue()
 
 
