@@ -4,15 +4,12 @@ from argparse import ArgumentParser
 
 from annotation.joining import find_person
 from annotation.models import Conversation, Study, User
+from consilium.commands import NobodyKnown
 from consilium.errors import RuleViolation
 
 
 class NoSuchStudy(RuleViolation):
     """There is no study "{slug}"."""
-
-
-class NobodyKnown(RuleViolation):
-    """Nobody is known by the address "{email}"."""
 
 
 class NoSuchConversation(RuleViolation):

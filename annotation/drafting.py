@@ -198,7 +198,8 @@ def revise_criterion(
     """
     anchors = sorted(set(anchors or []))
     conversation = criterion.conversation
-    check_criterion(conversation, text=text, points=points, axis=axis, anchors=anchors)
+    kept_axis = criterion.current_revision.axis if criterion.current_revision else ""
+    check_criterion(conversation, text=text, points=points, axis="" if axis == kept_axis else axis, anchors=anchors)
     try:
         with transaction.atomic():
             conversation, open_round = enter_conversation(criterion.study_id, conversation.id)

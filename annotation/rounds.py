@@ -199,7 +199,7 @@ def due_for_next_round(conversation_ids: Collection[UUID], *, by_admin: bool) ->
 
     A criterion is due where its current wording was never decided (revised, added), where somebody asked for a vote
     since the last reveal, where it failed on the weights alone, and, if an admin opens the round, where too few
-    reviewers had judged it.
+    reviewers had judged it or a newer policy has left it unsettled.
     """
     due: dict[UUID, dict[UUID, bool]] = defaultdict(dict)
     criteria = list(
@@ -236,7 +236,9 @@ def due_for_next_round(conversation_ids: Collection[UUID], *, by_admin: bool) ->
         is_proposed = bool(failing) and consensus.WEIGHT_CLAUSES.issuperset(failing)
         is_asked = (criterion.id, last_round.get(criterion.conversation_id, 0)) in asked
         is_short = by_admin and consensus.Clause.REVIEWED in failing
-        if is_proposed or is_asked or is_short:
+        # A newer policy has left it unsettled: nobody could know that in the discussion.
+        is_reopened = by_admin and failing and decided.policy_id != decided.round.policy_id
+        if is_proposed or is_asked or is_short or is_reopened:
             due[criterion.conversation_id][criterion.id] = is_proposed
     return due
 

@@ -1,8 +1,8 @@
 """The manner of every command: ``--json``, exit codes, sentences.
 
 With ``--json`` one JSON object goes to standard output and nothing else, also where a command can't begin; messages go
-to standard error. Exit 0 on success, 1 with a sentence on refusal, 2 on wrong use. A command that records who acts
-takes ``--by``; one that records nobody has no such option.
+to standard error. Exit 0 on success, 1 with a sentence on refusal, 2 on wrong use. Every command takes ``--by``, and
+refuses an unknown address; where nothing is recorded of who acts, its help says so.
 """
 
 import json
@@ -10,6 +10,7 @@ import sys
 from argparse import ArgumentParser
 from typing import Any, NoReturn
 
+from django.contrib.auth import get_user_model
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.utils import DataError, OperationalError, ProgrammingError
@@ -27,6 +28,10 @@ class Refused(RuleViolation):
     def __init__(self, sentence: str, report: dict[str, Any] | None = None) -> None:
         super().__init__(sentence)
         self.report = report
+
+
+class NobodyKnown(RuleViolation):
+    """Nobody is known by the address "{email}"."""
 
 
 class WrongUse(Exception):
@@ -65,6 +70,8 @@ class ConsiliumCommand(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         self.add_words(parser)
+        if "--by" not in parser._option_string_actions:
+            parser.add_argument("--by", metavar="EMAIL", help="Who acts; this command keeps no record of it.")
         parser.add_argument("--json", action="store_true", help="One JSON object on standard output.")
 
     def add_words(self, parser: ArgumentParser) -> None:
@@ -85,6 +92,7 @@ class ConsiliumCommand(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         as_json = options["json"]
         try:
+            self._check_actor(options["by"])
             report = self.act(**options)
         except RuleViolation as refusal:
             self._refuse(refusal.sentence, 1, as_json=as_json, report=getattr(refusal, "report", None))
@@ -103,6 +111,10 @@ class ConsiliumCommand(BaseCommand):
             self._refuse(str(error), 1, as_json=as_json)
         else:
             self.stdout.write(json.dumps(report, ensure_ascii=False) if as_json else self.say(report))
+
+    def _check_actor(self, email: str | None) -> None:
+        if email and not get_user_model().objects.filter(email__iexact=email.strip()).exists():
+            raise NobodyKnown(email=email)
 
     def _refuse(self, sentence: str, code: int, *, as_json: bool, report: dict[str, Any] | None = None) -> NoReturn:
         """End with a sentence, and with ``--json`` its object: the report where the refusal has one."""

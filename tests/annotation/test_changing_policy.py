@@ -18,7 +18,7 @@ from annotation.consensus import ALL_CATEGORIES
 from annotation.joining import UnknownPreset
 from annotation.locks import share_study
 from annotation.models import Conversation, Criterion, Policy, RoundOutcome, Study
-from annotation.round_acts import close_round
+from annotation.round_acts import close_round, open_round
 from annotation.states import with_criterion_state
 from annotation.study_forms import PolicyForm, policy_initial
 from rubrics.freezing import ACKNOWLEDGE_ALL, freeze_version
@@ -67,6 +67,16 @@ def test_a_changed_policy_adds_outcomes_and_overwrites_none(panel: Panel) -> Non
     assert {outcome.round.policy_id for outcome in RoundOutcome.objects.select_related("round")} == {
         Policy.objects.get(study=panel.study, version=1).pk
     }
+
+
+def test_what_a_stricter_policy_left_unsettled_can_be_voted_on_again() -> None:
+    panel = make_panel(preset="two-of-three")
+    conversation, sleep, safe = decided(panel)
+    assert (state_of(sleep), state_of(safe)) == (("in_consensus", 6), ("in_consensus", 6))
+    change_policy(study=panel.study, by=panel.adam, preset="three-agree")
+    assert (state_of(sleep), state_of(safe)) == (("in_consensus", 6), ("discussion", None))
+    opened = open_round(conversation=conversation, by=panel.adam)
+    assert set(opened.covered.values_list("criterion_id", flat=True)) == {safe.id}
 
 
 def test_the_preview_says_what_the_change_then_does_and_writes_nothing(panel: Panel) -> None:

@@ -13,13 +13,14 @@ from annotation.drafting import (
     CriterionIsAdjudicated,
     CriterionIsGone,
     StaleRevision,
+    UnknownAxis,
     draft_criterion,
     finish_drafting,
     revise_criterion,
     withdraw_criterion,
 )
 from annotation.joining import find_person
-from annotation.models import Assignment, Conversation, Criterion, Revision, Round, RoundOutcome, User, Vote
+from annotation.models import Assignment, Conversation, Criterion, Revision, Round, RoundOutcome, Study, User, Vote
 from annotation.round_acts import RoundsUsedUp, close_round, open_round, reopen_drafting_of_each
 from annotation.rounds import settle, settle_if_due
 from annotation.states import with_criterion_state
@@ -307,3 +308,16 @@ def test_many_rounds_are_closed_with_a_fixed_number_of_queries(
     with django_assert_max_num_queries(30):  # type: ignore[operator]
         assert done("close_round", panel.study.slug) == {"closed": 6}
     assert not Round.objects.unsettled().exists()
+
+
+def test_a_criterion_is_revised_under_an_axis_that_the_study_took_away(panel: Panel) -> None:
+    conversation, (criterion,), _ = make_voting(panel=panel)
+    axis = panel.study.axes[0]
+    draft = revise_criterion(
+        criterion=fresh(criterion), against=current(criterion), by=panel.ana, text="Names it.", points=6, axis=axis
+    )
+    Study.objects.filter(pk=panel.study.pk).update(axes=panel.study.axes[1:])
+    facts = {"criterion": fresh(criterion), "against": draft, "by": panel.ana, "points": 5}
+    assert revise_criterion(**facts, text="Names it.", axis=axis).axis == axis  # type: ignore[arg-type]
+    with pytest.raises(UnknownAxis):
+        draft_criterion(conversation=conversation, writer=panel.ana, text="Another.", points=4, axis=axis)
