@@ -119,7 +119,8 @@ class StoredVotes:
         """The stored vote that the row repeats: on the current wording or, where it names a round, there.
 
         A vote in the open round is told equal only to who brought it, by the same file (or to the command line): who
-        may import could else try rows until one is unchanged, and so learn it. Such a row counts as any other vote that goes to the open round.
+        may import could else try rows until one is unchanged, and so learn it. Such a row counts as any other vote
+        that goes to the open round.
         """
         current = criterion.current_revision
         assert current is not None
