@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotation.locks import hold_study
@@ -125,9 +125,8 @@ OPEN_STATES = (CriterionState.DRAFT, CriterionState.VOTING, CriterionState.DISCU
 
 def undecided(conversations: "QuerySet[Conversation]") -> "QuerySet[Conversation]":
     """Those with something to decide: no round was opened yet, or a criterion is not settled."""
-    unsettled = with_criterion_state(Criterion.objects.filter(conversation=OuterRef("pk"))).filter(
-        state__in=OPEN_STATES
-    )
+    criteria: QuerySet[Any, Any] = with_criterion_state(Criterion.objects.filter(conversation=OuterRef("pk")))
+    unsettled = criteria.filter(Q(state__in=OPEN_STATES))
     return conversations.filter(~Exists(Round.objects.filter(conversation=OuterRef("pk"))) | Exists(unsettled))
 
 
@@ -150,8 +149,8 @@ def out_of_reach(study: Study) -> list[Conversation]:
         elif recused_at is not None:
             recused[conversation_id].add(reviewer_id)
     criteria: dict[UUID, list[Criterion]] = defaultdict(list)
-    standing = with_criterion_state(Criterion.objects.own().standing().filter(study=study))
-    unsettled: Any = standing.filter(state__in=OPEN_STATES).select_related("current_revision")
+    standing: QuerySet[Any, Any] = with_criterion_state(Criterion.objects.own().standing().filter(study=study))
+    unsettled = standing.filter(Q(state__in=OPEN_STATES)).select_related("current_revision")
     for criterion in unsettled.only("conversation_id", "current_revision__wording_id"):
         criteria[criterion.conversation_id].append(criterion)
     writers = writers_of(criterion for each in criteria.values() for criterion in each)

@@ -11,10 +11,11 @@ which settles what a date has decided before the act moves anything.
 
 from collections import defaultdict
 from collections.abc import Collection
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef, Q
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotation import consensus
@@ -267,12 +268,9 @@ def open_rounds(conversation_ids: Collection[UUID], due: dict[UUID, dict[UUID, b
 
 def _open_due(study: Study, touched: Collection[UUID]) -> None:
     """Open the next round where every reviewer has ended the discussion of the last one, or its date has passed."""
-    discussing = list(
-        with_conversation_state(Conversation.objects.filter(id__in=touched))
-        .filter(state=ConversationState.REVEALED)
-        .order_by("id")
-        .values_list("id", "last_round", "discussion_closes_at")
-    )
+    revealed: QuerySet[Any, Any] = with_conversation_state(Conversation.objects.filter(id__in=touched))
+    revealed = revealed.filter(Q(state=ConversationState.REVEALED)).order_by("id")
+    discussing = [(row.id, row.last_round, row.discussion_closes_at) for row in revealed.defer("messages", "extra")]
     ended: dict[UUID, list[int]] = defaultdict(list)
     active = Assignment.objects.active().filter(conversation__in=[each for each, _, _ in discussing])
     for conversation_id, number in active.values_list("conversation_id", "ended_discussion_of"):

@@ -5,7 +5,7 @@ statement, so that every UPDATE, DELETE and TRUNCATE on a guarded table is refus
 table whose rows may change for a time (votes, rounds, attempts) has a row's guard: a statement that meets no row
 passes there, and changes nothing.
 
-pgtrigger lets through whoever names a guard in its session setting for ignoring, which any role may; ours don't ask. Only
+pgtrigger lets through whoever names a guard in its setting for ignoring, which any role may set; ours don't ask. Only
 the database's owner can step past them, by ``SET LOCAL session_replication_role = replica``. Tables and functions are
 named with their schema, so that no temporary table of the same name is asked in their place.
 """

@@ -24,9 +24,9 @@ from grading.api_shapes import (
 )
 from grading.graders import register_grader
 from grading.models import Grader, Response, Run
-from grading.permissions import sees_respondents
+from grading.permissions import sees_respondents, status_for
 from grading.respondents import respondents_of
-from grading.runs import cancel_run, pause_run, resume_run, run_status, start_run
+from grading.runs import cancel_run, pause_run, resume_run, start_run
 from grading.uploading import UPLOADS
 from rubrics.api_shapes import ReportShape
 from rubrics.permissions import find_version_of
@@ -118,7 +118,7 @@ class Runs(PagedView):
         if grader is None:
             raise Http404("The study has no such grader.")
         version = find_version_of(self.study, facts["version"])
-        made = start_run(study=self.study, version=version, grader=grader, by=self.person)
+        made = start_run(study=self.study, version=version, grader=grader, by=self.person, is_deliberate=False)
         return Answer(RunShape(made).data, status=status.HTTP_201_CREATED)
 
 
@@ -139,7 +139,7 @@ class OneRun(RunView):
 
     @extend_schema(operation_id="runs_retrieve", responses=RunStatusShape)
     def get(self, request: Request, slug: str, run_id: UUID) -> Answer:
-        return Answer(run_status(self.find_run(run_id)))
+        return Answer(status_for(self.find_run(run_id), self.membership))
 
 
 class RunAct(RunView):
@@ -151,4 +151,4 @@ class RunAct(RunView):
     def post(self, request: Request, slug: str, run_id: UUID, act: str) -> Answer:
         run = self.find_run(run_id)
         self.acts[act](run=run)
-        return Answer(run_status(self.find_run(run_id)))
+        return Answer(status_for(self.find_run(run_id), self.membership))

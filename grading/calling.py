@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # half a second that no other command should wait for
 SECONDS_TO_CONNECT = 10.0
 LONGEST_RETRY_AFTER = 300.0
 LONGEST_BODY = 4_000_000
-"""Bytes of a body that are kept; no verdict is longer."""
+"""Bytes of a body that are read; no verdict is longer, and a worker with many calls must hold all of theirs."""
 
 
 class Kind(Enum):
@@ -73,6 +73,20 @@ class KeyIsMissing(Exception):
     """The key of an endpoint can't be had; the message is a sentence."""
 
 
+async def _read_bounded(response: "httpx2.Response") -> None:
+    """Read a body, unpacked, up to the longest that is kept; what is longer is cut, and then can't be read as a reply.
+
+    The client would read all of it, and a few hundred kilobytes can unpack to more than the machine holds.
+    """
+    content = bytearray()
+    async for part in response.aiter_bytes(65_536):
+        content += part
+        if len(content) > LONGEST_BODY:
+            await response.aclose()
+            break
+    response._content = bytes(content[:LONGEST_BODY])  # where the client's own aread() leaves it
+
+
 class EndpointClient:
     """The client of one endpoint, for all calls of a worker.
 
@@ -104,6 +118,7 @@ class EndpointClient:
             timeout=httpx2.Timeout(self._seconds, connect=SECONDS_TO_CONNECT, pool=None),
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=1, keepalive_expiry=30),
             follow_redirects=False,
+            event_hooks={"response": [_read_bounded]},
             verify=self._certificates,
             # A proxy for the world outside is none for this machine.
             trust_env=not is_this_machine(urlsplit(self._base_url).hostname or ""),
@@ -154,7 +169,7 @@ class EndpointClient:
         if read_completion(content) is None and (complaint := read_complaint(content)) and complaint.message:
             # Some servers in between answer 200 and put the refusal into the body.
             return self._problem(complaint.status or 502, complaint, content, response.headers, took())
-        return Answered(content[:LONGEST_BODY], took(), response.status_code)
+        return Answered(content, took(), response.status_code)
 
     def _refused(self, response: "httpx2.Response", took: int) -> Problem:
         content = self._without_key(response.content)
@@ -168,7 +183,7 @@ class EndpointClient:
             sentence=self._sentence(kind, status, said),
             latency_ms=took,
             http_status=status,
-            body=content[:LONGEST_BODY],
+            body=content,
             retry_after=read_retry_after(headers) if kind in {Kind.TOO_MANY, Kind.FAULT} else None,
         )
 

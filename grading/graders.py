@@ -11,6 +11,8 @@ A key never passes through here, only the name of the environment variable that 
 import ipaddress
 import json
 import re
+import socket
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -107,7 +109,7 @@ def register_grader(
     if not 1 <= concurrency <= 1000:
         raise ConcurrencyOutOfRange
     _check_key_variable(api_key_variable, on_page=on_page)
-    address = check_address(base_url)
+    address = check_address(base_url, on_page=on_page)
     is_trial_only = is_trial_only or is_local_model(model, address)
     if parameters is None:
         parameters = LOCAL_PARAMETERS if is_trial_only else DEFAULT_PARAMETERS
@@ -165,7 +167,7 @@ def register_local_endpoint(base_url: str) -> Grader | None:
     study = demo_study()
     if study is None:
         return None
-    address = check_address(base_url)
+    address = check_address(base_url, on_page=False)
     grader = Grader.objects.filter(study=study, name=LOCAL_GRADER).first()
     if grader is None:
         grader = register_grader(
@@ -196,8 +198,11 @@ def grader_digest(*, base_url: str, model: str, prompt_version: str, mode: str, 
     return sha256_hex(json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode())
 
 
-def check_address(base_url: str) -> str:
-    """The endpoint's address without a slash at its end. Raises AddressNotUsable with the reason."""
+def check_address(base_url: str, *, on_page: bool) -> str:
+    """The endpoint's address without a slash at its end. Raises AddressNotUsable with the reason.
+
+    On a page of a server in production, what else listens on that machine is no researcher's business unless listed.
+    """
     given = base_url.strip()
     try:
         parts = urlsplit(given)
@@ -215,6 +220,8 @@ def check_address(base_url: str) -> str:
         raise AddressNotUsable(reason="it ends before any ? or #")
     if _is_link_local(host):
         raise AddressNotUsable(reason="link-local addresses are a machine's own services, not a grader")
+    if on_page and not settings.IS_LOCAL and is_this_machine(host) and host not in settings.GRADER_HTTP_HOSTS:
+        raise AddressNotUsable(reason=f"{host} is the server itself (to be listed in GRADER_HTTP_HOSTS, if meant)")
     if parts.scheme == "http" and not is_this_machine(host) and host not in settings.GRADER_HTTP_HOSTS:
         raise AddressNotUsable(
             reason=f"http is for this machine only, {host} needs https (or to be listed in GRADER_HTTP_HOSTS)"
@@ -227,11 +234,28 @@ def is_outside(grader: Grader) -> bool:
     return not is_this_machine(urlsplit(grader.base_url).hostname or "")
 
 
+SERVICES_OF_A_MACHINE = {"metadata.google.internal", "metadata.goog", "fd00:ec2::254", "100.100.100.200"}
+"""Where clouds hand a machine its own keys, beside the link-local addresses."""
+
+
 def _is_link_local(host: str) -> bool:
+    """Whether a host is a machine's own service, however it is spelt.
+
+    Addresses are known by any spelling that a resolver takes: full-width digits, one number, octal, hexadecimal, IPv4
+    inside IPv6. A name that resolves to one is beyond this: behind https its certificate wouldn't fit.
+    """
+    name = unicodedata.normalize("NFKC", host).replace("\u3002", ".").rstrip(".").lower()
+    if name in SERVICES_OF_A_MACHINE:
+        return True
     try:
-        return ipaddress.ip_address(host).is_link_local
+        address = ipaddress.ip_address(name)
     except ValueError:
-        return False
+        try:
+            address = ipaddress.ip_address(socket.inet_aton(name))
+        except OSError:
+            return False
+    mapped = getattr(address, "ipv4_mapped", None) or address
+    return mapped.is_link_local or mapped.is_unspecified or mapped.is_multicast or str(mapped) in SERVICES_OF_A_MACHINE
 
 
 def _check_key_variable(name: str, *, on_page: bool) -> None:

@@ -4,6 +4,8 @@ A clinician never sees who wrote a response before judging it, also not as a res
 opened a run's grades is no longer a blind judge of its pairs, and is told so before opening them.
 """
 
+from typing import Any
+
 from django.http import Http404
 
 from annotation.models import Membership, Role, Study
@@ -11,6 +13,7 @@ from annotation.permissions import has_role, oversees
 from consilium.errors import RuleViolation
 from grading.judging import has_opened, versions_to_judge
 from grading.models import Run
+from grading.runs import run_status
 from rubrics.models import RubricVersion
 from rubrics.permissions import find_version_of
 
@@ -27,6 +30,15 @@ def sees_respondents(membership: Membership) -> bool:
 def must_be_told_first(run: Run, membership: Membership) -> bool:
     """Whether a member judges by hand and has not opened this run's grades: told first what opening them ends."""
     return has_role(membership, Role.CLINICIAN) and not has_opened(run, membership.user)
+
+
+def status_for(run: Run, membership: Membership) -> dict[str, Any]:
+    """How far a run is, as ``run_status``; who judges by hand and has not opened the grades is told no verdicts.
+
+    Of one pair the count of *met* is the verdict, and of many the counts that move tell it one by one.
+    """
+    status = run_status(run)
+    return status | {"met": None, "not_met": None, "reasons": {}} if must_be_told_first(run, membership) else status
 
 
 def check_grades_opened(run: Run, membership: Membership) -> None:

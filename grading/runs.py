@@ -8,6 +8,7 @@ is left. Grading the unscored again would be another run: a grade never changes.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -39,6 +40,10 @@ class NoBasisForOutside(RuleViolation):
     """Texts are de-identified and {host} is another machine: an admin writes the legal basis in the settings first."""
 
 
+class RunStartedAMomentAgo(RuleViolation):
+    """You started this very run less than a minute ago, and it goes on. For a second one wait a minute."""
+
+
 class RunCantBePaused(RuleViolation):
     """Only a run that is queued or running can be paused; this one is {state}."""
 
@@ -61,12 +66,19 @@ class _ToGrade:
     length: int
 
 
-def start_run(*, study: Study, version: RubricVersion, grader: Grader, by: User | None) -> Run:
-    """Make a run and queue its jobs. Raises NoPairs, NotOfThisStudy, NoBasisForOutside."""
+def start_run(
+    *, study: Study, version: RubricVersion, grader: Grader, by: User | None, is_deliberate: bool = True
+) -> Run:
+    """Make a run and queue its jobs. Raises NoPairs, NotOfThisStudy, NoBasisForOutside, RunStartedAMomentAgo.
+
+    ``is_deliberate=False`` where a button may have been pressed twice: every call of a run may cost money.
+    """
     if version.study_id != study.id or grader.study_id != study.id:
         raise NotOfThisStudy
     with transaction.atomic():
         _check_outside(study, grader)
+        if not is_deliberate:
+            _check_not_twice(version, grader, by)
         responses = _responses_of(version)
         pairs = sum(this.criteria for this in responses if not this.is_failed)
         if not pairs:
@@ -78,6 +90,14 @@ def start_run(*, study: Study, version: RubricVersion, grader: Grader, by: User 
         )
         _queue(run, grader, [this for this in responses if not this.is_failed])
     return run
+
+
+def _check_not_twice(version: RubricVersion, grader: Grader, by: User | None) -> None:
+    """Refuse a person's second run of a version by a grader within a minute, as long as the first goes on."""
+    Grader.objects.select_for_update(no_key=True).get(pk=grader.pk)  # two at once: one after the other
+    recent = Run.objects.filter(version=version, grader=grader, created_by=by, state__in=GOES_ON)
+    if recent.filter(created_at__gt=timezone.now() - timedelta(minutes=1)).exists():
+        raise RunStartedAMomentAgo
 
 
 def pause_run(*, run: Run) -> Run:

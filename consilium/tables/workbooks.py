@@ -34,12 +34,15 @@ from consilium.tables.strict_json import printable
 from consilium.tables.table import Limits, Refused
 
 MOST_COLUMNS = 16_384
+MOST_ROWS = 1_048_576
 KEPT_DIGITS = 10**15
 """A spreadsheet keeps fifteen digits of a number; what is longer has lost its end already."""
 
 _CHUNK = 1 << 18
 _LONGEST_TAG = 1 << 24
 _SMALL = 10_000_000
+_FEW_ROWS = 20_000
+"""Below so many no look is taken at whether rows are empty: a row with text takes more than a packed byte."""
 _STRICT = b"http://purl.oclc.org/ooxml/"
 _EAST_ASIAN_DATES = {*range(27, 37), *range(50, 59)}
 _TRUE = ("1", "true")
@@ -91,10 +94,13 @@ def _check_part(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> None:
     parser.StartDoctypeDeclHandler = lambda *_: damaged("it declares a document type, which no spreadsheet needs")
     parser.XmlDeclHandler = _refuse_other_encodings
     is_xml = entry.filename.lower().endswith((".xml", ".rels"))
-    unpacked = 0
+    unpacked = rows = 0
     with archive.open(entry) as part:
         while chunk := part.read(_CHUNK):
             unpacked += len(chunk)
+            rows += chunk.count(b"<row")
+            if rows > MOST_ROWS or (rows > _FEW_ROWS and rows > entry.compress_size):
+                damaged("it has a great many rows and nothing in them")
             if is_xml and parser.Parse(chunk, False) and unpacked - parser.CurrentByteIndex > _LONGEST_TAG:
                 damaged("it holds a tag without end")
     if is_xml:

@@ -14,7 +14,8 @@ from annotation.permissions import StudyRequest, has_role, study_page
 from consilium.pages import wants_fragment
 from grading.forms import RunForm
 from grading.models import Run
-from grading.runs import cancel_run, pause_run, resume_run, run_status, start_run, why_it_waits
+from grading.permissions import status_for
+from grading.runs import cancel_run, pause_run, resume_run, start_run, why_it_waits
 
 ACTS = {"pause": pause_run, "resume": resume_run, "cancel": cancel_run}
 STOP_POLLING = 286
@@ -55,7 +56,7 @@ def start(request: StudyRequest) -> HttpResponse:
         rows = Run.objects.filter(study=request.study).select_related("grader", "version").order_by("-created_at")
         context = {"page": Paginator(rows, 25).get_page(1), "form": form, "may_start": True}
         return render(request, "grading/runs.html", context, status=422)
-    made = start_run(study=request.study, by=request.user, **form.cleaned_data)
+    made = start_run(study=request.study, by=request.user, is_deliberate=False, **form.cleaned_data)
     return redirect("run", slug=request.study.slug, run_id=made.id)
 
 
@@ -67,7 +68,7 @@ def run(request: StudyRequest, run_id: UUID) -> HttpResponse:
     a hand; with another state the whole section comes.
     """
     found = find_run(request, run_id)
-    context = _progress(found, may_act=has_role(request.membership, Role.RESEARCHER))
+    context = _progress(request, found)
     if not wants_fragment(request):
         return render(request, "grading/run.html", context)
     if request.GET.get("state") == found.state:
@@ -78,8 +79,13 @@ def run(request: StudyRequest, run_id: UUID) -> HttpResponse:
     return retarget(reswap(answer, "outerHTML"), "#run-progress")
 
 
-def _progress(run: Run, *, may_act: bool) -> dict[str, object]:
-    return {"run": run, "status": run_status(run), "waits": why_it_waits(run), "may_act": may_act}
+def _progress(request: StudyRequest, run: Run) -> dict[str, object]:
+    return {
+        "run": run,
+        "status": status_for(run, request.membership),
+        "waits": why_it_waits(run),
+        "may_act": has_role(request.membership, Role.RESEARCHER),
+    }
 
 
 @study_page(Role.RESEARCHER)
@@ -92,5 +98,5 @@ def act(request: StudyRequest, run_id: UUID, act: str) -> HttpResponse:
             messages.info(request, {"pause": "Paused.", "resume": "Going on.", "cancel": "Cancelled."}[act])
     if wants_fragment(request):
         found.refresh_from_db()
-        return render(request, "grading/_run_progress.html", _progress(found, may_act=True))
+        return render(request, "grading/_run_progress.html", _progress(request, found))
     return redirect("run", slug=request.study.slug, run_id=run_id)

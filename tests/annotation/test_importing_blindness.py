@@ -1,5 +1,7 @@
 """An import is no way around blindness: nobody learns a vote, points or an author from what it answers."""
 
+from typing import Any
+
 import pytest
 
 from annotation.importing.criteria import import_criteria
@@ -26,7 +28,7 @@ def in_voting(panel: Panel) -> tuple[Conversation, Criterion]:
     return conversation, criterion
 
 
-def votes(panel: Panel, by: User | None, *, check: bool = True, **facts: object) -> Report:
+def votes(panel: Panel, by: User | None, *, check: bool = True, **facts: Any) -> Report:
     row = {"reviewer": panel.ben.email, "choice": "agree", **facts}
     return import_votes(study=panel.study, source=jsonl(row), file_name="votes", by=by, check=check)
 
@@ -43,7 +45,7 @@ def answer(report: Report) -> tuple[object, ...]:
 
 def test_who_guesses_an_imported_vote_is_never_told_that_it_is_right(panel: Panel) -> None:
     _, criterion = in_voting(panel)
-    facts = {"criterion_id": criterion.external_id, "points": -4}
+    facts: dict[str, Any] = {"criterion_id": criterion.external_id, "points": -4}
     assert votes(panel, panel.adam, check=False, **facts).created == 1
     gina = join(study=panel.study, name="gina", role="admin")
     guesses = {
@@ -79,7 +81,7 @@ def test_an_admin_who_reviews_takes_nothing_in_for_the_conversation_while_it_is_
 
 def test_a_check_tells_nobody_who_has_voted_and_the_import_says_what_it_changed(panel: Panel) -> None:
     _, criterion = in_voting(panel)
-    facts = {"criterion_id": criterion.external_id, "points": 5}
+    facts: dict[str, Any] = {"criterion_id": criterion.external_id, "points": 5}
     before = answer(votes(panel, panel.adam, **facts))
     vote(criterion=criterion, reviewer=panel.ben, choice="object", category="unsafe", reason="Dangerous.")
     assert answer(votes(panel, panel.adam, **facts)) == before

@@ -177,9 +177,7 @@ def test_other_content_is_an_error_that_names_the_votes_which_would_stop_countin
 
 
 def test_votes_that_would_stop_counting_have_names_where_the_round_shows_them(panel: Panel) -> None:
-    Policy.objects.create(
-        study=panel.study, version=2, blocks=panel.study.policy.blocks, names_shown_after_reveal=True
-    )
+    Policy.objects.create(study=panel.study, version=2, blocks=panel.study.policy.blocks, names_shown_after_reveal=True)
     conversation, [criterion], _ = make_voting(panel=panel, texts=["Asks about sleep."])
     for reviewer in panel.reviewers[:3]:
         vote(criterion=criterion, reviewer=reviewer, choice="object" if reviewer == panel.dev else "agree")
@@ -195,7 +193,7 @@ def test_of_an_open_round_it_is_never_told_whether_there_are_votes(panel: Panel)
     named = {"conversation_id": conversation.external_id, "text": "Other."}
     ids = [criterion.external_id, other.external_id]
     voted, not_voted = take_in(panel, jsonl(*(asks(criterion_id=this, **named) for this in ids))).errors
-    assert voted.message.replace(*ids) == not_voted.message
+    assert voted.message.replace(ids[0], ids[1]) == not_voted.message
     assert voted.message.endswith("and what is voted in the open round 1 would stop counting.")
 
 

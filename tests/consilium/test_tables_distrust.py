@@ -3,6 +3,7 @@
 import datetime
 import io
 import random
+import time
 import zipfile
 
 import pytest
@@ -46,6 +47,19 @@ def test_a_bomb_is_refused_before_it_is_unpacked() -> None:
     assert "200 times" in only_problem(data).message
     assert "more than 1 MB" in only_problem(data, limits=Limits(expanded_bytes=1_000_000)).message
     assert read(data, limits=Limits(expansion=2000))[0] == [(2, {"id": "a"})]
+
+
+def test_a_great_many_rows_with_nothing_in_them_are_refused_at_once() -> None:
+    def rows(name: str, content: bytes) -> bytes:
+        return content.replace(b"</sheetData>", b"<row/>" * 300_000 + b"</sheetData>")
+
+    data = repacked(workbook(["id"], ["a"]), rows)
+    assert len(data) < 20_000
+    began = time.process_time()
+    assert "a great many rows and nothing in them" in only_problem(data).message
+    assert time.process_time() - began < 1
+    many = [[f"id-{number}"] for number in range(30_000)]
+    assert len(read(workbook(["id"], *many))[0]) == 30_000, "rows with text, however alike"
 
 
 def test_entities_are_refused() -> None:

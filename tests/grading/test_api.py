@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -30,7 +31,7 @@ def post(person: User, url: str, body: object = None) -> Any:
     return api(person).post(url, body or {}, format="json")
 
 
-def a_file(*rows: dict[str, object]) -> io.BytesIO:
+def a_file(*rows: Mapping[str, object]) -> io.BytesIO:
     file = io.BytesIO("".join(json.dumps(row) + "\n" for row in rows).encode())
     file.name = "rows.jsonl"
     return file

@@ -73,7 +73,7 @@ def test_the_digest_covers_what_decides_verdicts_and_nothing_else() -> None:
     ],
 )
 def test_addresses_that_may_be_called(given: str, stands: str) -> None:
-    assert check_address(given) == stands
+    assert check_address(given, on_page=True) == stands
 
 
 @pytest.mark.parametrize(
@@ -87,6 +87,17 @@ def test_addresses_that_may_be_called(given: str, stands: str) -> None:
         "http://10.0.0.7/v1",
         "https://169.254.169.254/latest",
         "https://[fe80::1]/v1",
+        # the same, spelt as a resolver takes it
+        "https://[::ffff:169.254.169.254]/v1",
+        "https://2852039166/v1",
+        "https://0xa9fea9fe/v1",
+        "https://0251.0376.0251.0376/v1",
+        "https://169.254.43518/v1",
+        "https://169。254。169。254/v1",
+        "https://①⑥⑨.254.169.254/v1",
+        "https://[fd00:ec2::254]/v1",
+        "https://metadata.google.internal./v1",
+        "https://0.0.0.0/v1",
         "https://user:secret@api.example.org/v1",
         "https://api.example.org/v1?key=secret",
         "https://api.example.org/v1#part",
@@ -100,15 +111,24 @@ def test_addresses_that_are_refused(given: str) -> None:
     if given.endswith("\n"):
         given = given.replace("/v1\n", "/\n1")
     with pytest.raises(graders.AddressNotUsable) as refusal:
-        check_address(given)
+        check_address(given, on_page=True)
     assert "secret" not in refusal.value.sentence
 
 
 def test_a_listed_host_may_be_reached_by_http(settings: object) -> None:
     settings.GRADER_HTTP_HOSTS = ["gpu.example.org"]  # type: ignore[attr-defined]
-    assert check_address("http://gpu.example.org:8000/v1") == "http://gpu.example.org:8000/v1"
+    assert check_address("http://gpu.example.org:8000/v1", on_page=True) == "http://gpu.example.org:8000/v1"
     with pytest.raises(graders.AddressNotUsable):
-        check_address("http://other.example.org:8000/v1")
+        check_address("http://other.example.org:8000/v1", on_page=True)
+
+
+def test_in_production_a_page_names_the_server_itself_only_where_it_is_listed(settings: object) -> None:
+    settings.IS_LOCAL = False  # type: ignore[attr-defined]
+    with pytest.raises(graders.AddressNotUsable):
+        check_address("http://127.0.0.1:5432/v1", on_page=True)
+    assert check_address("http://127.0.0.1:8000/v1", on_page=False)
+    settings.GRADER_HTTP_HOSTS = ["127.0.0.1"]  # type: ignore[attr-defined]
+    assert check_address("http://127.0.0.1:8000/v1", on_page=True)
 
 
 def test_a_page_takes_only_listed_key_variables_and_the_command_line_any(settings: object) -> None:

@@ -40,6 +40,16 @@ def give_grades(run: Run, number: int) -> None:
         Grade.objects.create(run=run, response=response, criterion=criterion, verdict="met")
 
 
+def test_a_button_pressed_twice_starts_one_run_and_a_command_as_many_as_it_says() -> None:
+    made = make_set()
+    first = start(made, is_deliberate=False)
+    with pytest.raises(runs.RunStartedAMomentAgo):
+        start(made, is_deliberate=False)
+    assert start(made).pk != first.pk, "a command means it"
+    Run.objects.update(state=Run.State.COMPLETED, ended_at=timezone.now())
+    assert start(made, is_deliberate=False)
+
+
 # Which pairs
 
 
