@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from annotation.views import assignment, dates, members, policies, progress, settings
+from annotation.views import adjudicating, assignment, dates, members, policies, progress, settings
 
 ADMIN = "studies/<slug:slug>/admin/"
 CONVERSATION = ADMIN + "conversations/<uuid:conversation_id>/"
@@ -18,6 +18,11 @@ urlpatterns: list[URLPattern] = [
     path(ADMIN + "settings/", settings.edit_settings, name="study_settings"),
     path(ADMIN + "policy/", policies.show_policy, name="study_policy"),
     path(ADMIN + "policy/change/", policies.edit_policy, name="study_policy_change"),
+    path(
+        ADMIN + "criteria/<uuid:criterion_id>/adjudicate/",
+        adjudicating.adjudicate_criterion,
+        name="adjudicate_criterion",
+    ),
     path(CONVERSATION, assignment.show_conversation, name="admin_conversation"),
     path(CONVERSATION + "reviewers/", assignment.assign_one, name="assign_one"),
 ]

@@ -13,16 +13,17 @@ from django.db import transaction
 
 from annotation.assigning import assign_reviewer
 from annotation.demo import FOLDER, demo_study, read_fixture
+from annotation.discussing import end_discussion
 from annotation.drafting import finish_drafting, revise_criterion
 from annotation.importing.criteria import import_criteria
 from annotation.importing.votes import import_votes
 from annotation.joining import accept_consent, add_member, create_study, find_person
 from annotation.models import Conversation, Criterion, Membership, Study, User
 from annotation.round_acts import open_round
+from annotation.states import ConversationState, with_conversation_state
 from consilium.errors import RuleViolation
 from grading.importing.responses import import_responses
 from grading.importing.verdicts import import_verdicts
-from grading.models import Response
 from rubrics.freezing import ACKNOWLEDGE_ALL, freeze_version
 from rubrics.importing import import_conversations
 
@@ -75,11 +76,16 @@ def load_demo() -> Study:
         _take_in(import_votes, study, "votes.jsonl", rows=later)
         _take_in(import_responses, study, "responses.jsonl")
         _take_in(import_verdicts, study, "verdicts.jsonl")
-        # The import columns have no mark for a refusal; in the demo one answer is one.
-        Response.objects.filter(
-            study=study, respondent__name="model-b", conversation__external_id="demo-last-message"
-        ).update(is_refusal=True)
+        _leave_the_discussions(study, _person(facts["demo_clinician"]))
     return study
+
+
+def _leave_the_discussions(study: Study, newcomer: User) -> None:
+    """The demo's clinician meets a vote first, and comes to a discussion by casting the last one of a round."""
+    own = Conversation.objects.own().filter(study=study, assignments__reviewer=newcomer)
+    for conversation in with_conversation_state(own):
+        if conversation.state == ConversationState.REVEALED:
+            end_discussion(conversation=conversation, by=newcomer)
 
 
 def _newcomers(facts: dict[str, Any]) -> list[dict[str, Any]]:

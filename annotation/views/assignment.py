@@ -133,4 +133,5 @@ def _criteria(user: User, conversation: Conversation) -> list[Any]:
     found: list[Any] = list(rows.order_by("position", "id"))
     for row in found:
         row.state_in_words = CriterionState(row.state).label
+        row.may_be_adjudicated = row.state in {CriterionState.DISCUSSION, CriterionState.NO_CONSENSUS}
     return found

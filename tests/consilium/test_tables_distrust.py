@@ -58,7 +58,7 @@ def test_a_great_many_rows_with_nothing_in_them_are_refused_at_once() -> None:
     began = time.process_time()
     assert "a great many rows and nothing in them" in only_problem(data).message
     assert time.process_time() - began < 1
-    many = [[f"id-{number}"] for number in range(30_000)]
+    many: list[list[object]] = [[f"id-{number}"] for number in range(30_000)]
     assert len(read(workbook(["id"], *many))[0]) == 30_000, "rows with text, however alike"
 
 
