@@ -8,8 +8,9 @@ from django.core.exceptions import ValidationError
 
 from annotation.assigning import assignable_to, clinicians
 from annotation.languages_and_countries import CountryIsUnreadable, LanguageIsUnreadable, check_country, check_language
-from annotation.models import Conversation, Role, Study, User
+from annotation.models import Conversation, Membership, Role, Study, User
 from annotation.overseeing import Stage
+from consilium.plain_forms import PlainForm
 
 MOST_REVIEWERS = 100
 
@@ -27,6 +28,13 @@ class TagsField(forms.CharField):
         return tags
 
 
+ROLE_CHOICES = [
+    (Role.CLINICIAN.value, "clinician: drafts, votes, judges responses"),
+    (Role.ADMIN.value, "admin: sets up, assigns, freezes"),
+    (Role.RESEARCHER.value, "researcher: grades, audits, exports"),
+]
+
+
 class MemberForm(forms.Form):
     """A person joins the study, or a member gets one more role."""
 
@@ -40,11 +48,7 @@ class MemberForm(forms.Form):
     name = forms.CharField(label="Name", max_length=200, required=False)
     roles = forms.MultipleChoiceField(
         label="Roles",
-        choices=[
-            (Role.CLINICIAN.value, "clinician: drafts, votes, judges responses"),
-            (Role.ADMIN.value, "admin: sets up, assigns, freezes"),
-            (Role.RESEARCHER.value, "researcher: grades, audits, exports"),
-        ],
+        choices=ROLE_CHOICES,
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose at least one role."},
     )
@@ -72,6 +76,35 @@ class MemberForm(forms.Form):
         except CountryIsUnreadable as refusal:
             raise ValidationError(refusal.sentence) from refusal
         return code
+
+
+class ChangeMemberForm(PlainForm):
+    """A member's roles, and a name for who has none yet. ``seen`` holds the roles that the page was made from."""
+
+    seen = forms.CharField(widget=forms.HiddenInput, required=False)
+    name = forms.CharField(
+        label="Name",
+        max_length=200,
+        required=False,
+        help_text="Nobody gave one yet. Once it is there, only the person changes it.",
+    )
+    roles = forms.MultipleChoiceField(
+        label="Roles",
+        choices=ROLE_CHOICES,
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one role, or let the person leave."},
+    )
+
+    def __init__(self, *args: Any, member: Membership, **facts: Any) -> None:
+        facts.setdefault("initial", {"roles": member.roles, "seen": ",".join(member.roles)})
+        super().__init__(*args, **facts)
+        if member.user.name:
+            del self.fields["name"]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the act takes."""
+        return {**self.cleaned_data, "seen": [role for role in self.cleaned_data["seen"].split(",") if role]}
 
 
 class AssignForm(forms.Form):

@@ -13,6 +13,7 @@ urlpatterns: list[URLPattern] = [
     path(ADMIN + "acts/<slug:act>/", progress.act_on_conversations, name="admin_act"),
     path(ADMIN + "assign/", assignment.assign, name="study_assign"),
     path(ADMIN + "members/", members.list_members, name="study_members"),
+    path(ADMIN + "members/<uuid:membership_id>/", members.edit_member, name="member"),
     path(ADMIN + "members/<uuid:membership_id>/leave/", members.let_leave, name="member_leaves"),
     path(ADMIN + "dates/", dates.edit_dates, name="study_dates"),
     path(ADMIN + "settings/", settings.edit_settings, name="study_settings"),

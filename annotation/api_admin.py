@@ -22,15 +22,18 @@ from annotation.api_admin_shapes import (
     AssignmentPreviewShape,
     AssignOneInput,
     DoneShape,
+    MemberChangeInput,
     MemberInput,
     MemberShape,
     OverseenShape,
+    ReachShape,
     StudyProgressShape,
     WholeOverseenShape,
 )
 from annotation.assigning import CantBeAssigned, assign_reviewer, assign_reviewers, assignable_to, out_of_reach
+from annotation.before_the_start import reach_by_language
 from annotation.joining import NobodyByThisAddress, add_member, find_person, leave_study
-from annotation.members import members_of
+from annotation.members import change_member, members_of
 from annotation.models import Role
 from annotation.overseeing import (
     Stage,
@@ -80,10 +83,20 @@ class Members(AdminView, PagedView):
 
 
 class OneMember(AdminView):
-    """A member. DELETE: the person leaves; votes in revealed rounds stay, those in open rounds no longer count."""
+    """A member. PATCH: other roles, a name where there is none yet. DELETE: the person leaves; votes in revealed rounds
+    stay, those in open rounds no longer count. The last admin stays one.
+    """
+
+    roles_for = {**AdminView.roles_for, "PATCH": (Role.ADMIN,)}
 
     @extend_schema(operation_id="members_retrieve", responses=MemberShape)
     def get(self, request: Request, slug: str, membership_id: UUID) -> Response:
+        return Response(MemberShape(self._find(membership_id)).data)
+
+    @extend_schema(operation_id="members_change", request=MemberChangeInput, responses=MemberShape)
+    def patch(self, request: Request, slug: str, membership_id: UUID) -> Response:
+        facts = checked(MemberChangeInput(data=request.data))
+        change_member(study=self.study, person=self._find(membership_id).user, **facts)
         return Response(MemberShape(self._find(membership_id)).data)
 
     @extend_schema(operation_id="members_leave", responses={204: None})
@@ -198,6 +211,14 @@ class AssignmentsPreview(AdminView):
     def post(self, request: Request, slug: str) -> Response:
         facts = checked(AssignInput(data=request.data))
         return Response(AssignmentPreviewShape(preview_assignment(self.study, facts["reviewers"])).data)
+
+
+class Reach(AdminView):
+    """For which conversations enough reviewers can be found, by language and country: before the start, and after."""
+
+    @extend_schema(operation_id="assignments_reach", responses=ReachShape(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        return Response(ReachShape(reach_by_language(self.study), many=True).data)
 
 
 class AssignOne(AdminView):

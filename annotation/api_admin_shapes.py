@@ -64,6 +64,29 @@ class MemberInput(serializers.Serializer[Any]):
     speciality = serializers.CharField(default="", allow_blank=True, max_length=100)
 
 
+class MemberChangeInput(serializers.Serializer[Any]):
+    """What to change of a member. ``seen``: the roles that the change was made against; 409 where they are others."""
+
+    roles = serializers.ListField(child=serializers.ChoiceField(choices=Role.choices), min_length=1, required=False)
+    seen = serializers.ListField(child=serializers.ChoiceField(choices=Role.choices), required=False)
+    name = serializers.CharField(
+        required=False, max_length=200, help_text="Only for who has none yet: afterwards it is the person's own."
+    )
+
+
+class ReachShape(serializers.Serializer[Any]):
+    """Conversations of one language and country, and whether enough reviewers can be found for them."""
+
+    language = serializers.CharField(allow_null=True)
+    country = serializers.CharField(allow_null=True)
+    conversations = serializers.IntegerField()
+    readers = serializers.IntegerField(help_text="The study's clinicians who read the language.")
+    readers_there = serializers.IntegerField(help_text="Of these, who declared the same country.")
+    needed = serializers.IntegerField(help_text="What the most demanding of these conversations needs.")
+    missing = serializers.IntegerField(help_text="How many clinicians more would do for all of these.")
+    below = serializers.IntegerField(help_text="How many of these conversations can't reach a quorum now.")
+
+
 # The policy
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from annotation import api, api_admin, api_criteria, api_settings, api_votes, api_you
+from annotation import api, api_admin, api_criteria, api_making, api_settings, api_votes, api_you
 
 STUDY = "studies/<slug:slug>/"
 CONVERSATION = STUDY + "conversations/<uuid:conversation_id>/"
@@ -11,7 +11,7 @@ PROGRESS = STUDY + "progress/"
 
 urlpatterns: list[URLPattern] = [
     path("you/", api_you.You.as_view(), name="api_you"),
-    path("studies/", api.Studies.as_view(), name="api_studies"),
+    path("studies/", api_making.StudiesAndNew.as_view(), name="api_studies"),
     path(STUDY, api.OneStudy.as_view(), name="api_study"),
     path(STUDY + "consent/", api.Consent.as_view(), name="api_consent"),
     path(STUDY + "guidelines/", api.Guidelines.as_view(), name="api_guidelines"),
@@ -49,6 +49,7 @@ urlpatterns: list[URLPattern] = [
     ),
     path(STUDY + "assignments/", api_admin.Assignments.as_view(), name="api_assignments"),
     path(STUDY + "assignments/preview/", api_admin.AssignmentsPreview.as_view(), name="api_assignments_preview"),
+    path(STUDY + "assignments/reach/", api_admin.Reach.as_view(), name="api_reach"),
     path(CONVERSATION + "assignments/", api_admin.AssignOne.as_view(), name="api_assign_one"),
     path(CONVERSATION + "admin-acts/<slug:act>/", api_admin.AdminAct.as_view(), name="api_admin_act"),
     path(STUDY + "admin-acts/<slug:act>/", api_admin.AdminActOnMany.as_view(), name="api_act_on_many"),

@@ -130,14 +130,31 @@ def undecided(conversations: "QuerySet[Conversation]") -> "QuerySet[Conversation
     return conversations.filter(~Exists(Round.objects.filter(conversation=OuterRef("pk"))) | Exists(unsettled))
 
 
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Who could review a conversation that has something to decide: assigned now, or could be."""
+
+    conversation: Conversation
+    possible: int
+    """How many reviewers could be found, each a clinician who reads its language and didn't recuse."""
+    fewest: int
+    """How many of them are left for the criterion that most of them wrote; all, where there is none yet."""
+    has_criteria: bool
+
+
 def out_of_reach(study: Study) -> list[Conversation]:
     """Conversations with something to decide for which fewer than ``min_reviewed`` reviewers could be found.
 
     A reviewer who wrote a criterion is none for that criterion. Clinicians who could still be assigned count.
     """
-    people = clinicians(study)
     needed = study.policy.min_reviewed
-    conversations = undecided(Conversation.objects.own().filter(study=study)).only("external_id", "language")
+    return [reach.conversation for reach in reach_of(study) if reach.fewest < needed]
+
+
+def reach_of(study: Study) -> list[Reach]:
+    """How many reviewers could be found for each conversation with something to decide."""
+    people = clinicians(study)
+    conversations = undecided(Conversation.objects.own().filter(study=study)).only("external_id", "language", "country")
     recused: dict[UUID, set[UUID]] = defaultdict(set)
     assigned: dict[UUID, set[UUID]] = defaultdict(set)
     active = {person.id for person in people}
@@ -154,14 +171,14 @@ def out_of_reach(study: Study) -> list[Conversation]:
     for criterion in unsettled.only("conversation_id", "current_revision__wording_id"):
         criteria[criterion.conversation_id].append(criterion)
     writers = writers_of(criterion for each in criteria.values() for criterion in each)
+    readers: dict[str | None, set[UUID]] = {}
     found = []
     for this in conversations:
-        possible = assigned[this.id] | {
-            person.id for person in people if reads(person, this.language) and person.id not in recused[this.id]
-        }
+        if this.language not in readers:
+            readers[this.language] = {person.id for person in people if reads(person, this.language)}
+        possible = assigned[this.id] | (readers[this.language] - recused[this.id])
         fewest = min((len(possible - writers[criterion.id]) for criterion in criteria[this.id]), default=len(possible))
-        if fewest < needed:
-            found.append(this)
+        found.append(Reach(this, len(possible), fewest, has_criteria=bool(criteria[this.id])))
     return found
 
 

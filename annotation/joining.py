@@ -53,6 +53,10 @@ class NobodyByThisAddress(RuleViolation):
     """Nobody in this study has the address "{email}"."""
 
 
+class LastAdminStays(RuleViolation):
+    """{person} is the study's only admin, and it needs one. Make somebody else an admin first."""
+
+
 LONGEST_STUDY_NAME = 200
 LONGEST = {"email": 254, "name": 200, "profession": 100, "speciality": 100}
 """How many characters each of a person's facts may have."""
@@ -79,9 +83,13 @@ def create_study(
     text_class: str = TextClass.SYNTHETIC,
     attestation: str = "",
     by: User | None = None,
+    like: Policy | None = None,
     **facts: object,
 ) -> Study:
-    """Make a study with version 1 of its policy, one of the presets. ``by`` becomes its admin."""
+    """Make a study with version 1 of its policy: one of the presets, or what ``like`` says, another study's policy.
+
+    ``by`` becomes its admin.
+    """
     try:
         validate_slug(slug)
     except ValidationError as error:
@@ -94,9 +102,8 @@ def create_study(
         raise IdentifiableTexts
     if text_class == TextClass.DE_IDENTIFIED and not attestation.strip():
         raise AttestationMissing
-    rule = PRESETS.get(preset)
-    if rule is None:
-        raise UnknownPreset
+    policy = _policy_like(like) if like is not None else preset_policy(preset)
+    policy.created_by = by
     try:
         with transaction.atomic():
             study = Study.objects.create(
@@ -107,22 +114,36 @@ def create_study(
                 created_by=by,
                 **facts,
             )
-            Policy.objects.create(
-                study=study,
-                version=1,
-                preset=preset,
-                min_reviewed=rule.min_reviewed,
-                min_agree=rule.min_agree,
-                min_ratio=Decimal(rule.min_ratio.numerator) / Decimal(rule.min_ratio.denominator),
-                points_tolerance=rule.points_tolerance,
-                blocks=[category for category in ALL_CATEGORIES if category in rule.blocks],
-                created_by=by,
-            )
+            policy.study = study
+            policy.save(force_insert=True)
             if by is not None:
                 Membership.objects.create(study=study, user=by, roles=[Role.ADMIN])
     except IntegrityError as error:
         raise SlugIsTaken from error
     return study
+
+
+def preset_policy(preset: str) -> Policy:
+    """A preset as version 1 of a study's policy, not saved. Raises UnknownPreset."""
+    rule = PRESETS.get(preset)
+    if rule is None:
+        raise UnknownPreset
+    return Policy(
+        version=1,
+        preset=preset,
+        min_reviewed=rule.min_reviewed,
+        min_agree=rule.min_agree,
+        min_ratio=Decimal(rule.min_ratio.numerator) / Decimal(rule.min_ratio.denominator),
+        points_tolerance=rule.points_tolerance,
+        blocks=[category for category in ALL_CATEGORIES if category in rule.blocks],
+    )
+
+
+def _policy_like(other: Policy) -> Policy:
+    """Another study's policy as version 1 of this one's, not saved."""
+    own = {"id", "study", "version", "created_at", "created_by"}
+    fields = [field.name for field in Policy._meta.concrete_fields if field.name not in own]
+    return Policy(version=1, **{name: getattr(other, name) for name in fields})
 
 
 def add_member(
@@ -189,13 +210,33 @@ def _check_length(field: str, text: str) -> None:
         raise TooLong(what=what, longest=LONGEST[field], found=len(text))
 
 
+def is_last_admin(membership: Membership) -> bool:
+    """Whether the study would have no admin who can sign in without this person."""
+    if Role.ADMIN not in membership.roles:
+        return False
+    others = Membership.objects.filter(
+        study_id=membership.study_id, left_at=None, roles__contains=[Role.ADMIN], user__is_active=True
+    )
+    return not others.exclude(pk=membership.pk).exists()
+
+
+def must_keep_an_admin(membership: Membership) -> None:
+    """Raise LastAdminStays where the study's only admin would go. To be called while the study is held."""
+    if is_last_admin(membership):
+        raise LastAdminStays(person=str(membership.user))
+
+
 def leave_study(*, study: Study, person: User) -> Membership:
-    """A person leaves: votes in revealed rounds stay, those in open rounds no longer count."""
+    """A person leaves: votes in revealed rounds stay, those in open rounds no longer count.
+
+    Raises NobodyByThisAddress, LastAdminStays.
+    """
     with transaction.atomic():
         hold_study(study.id)
         membership = Membership.objects.filter(study=study, user=person, left_at=None).first()
         if membership is None:
             raise NobodyByThisAddress(email=person.email)
+        must_keep_an_admin(membership)
         settle_if_due(study)
         membership.left_at = timezone.now()
         membership.save(update_fields=["left_at"])

@@ -9,7 +9,9 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, cast
 from uuid import UUID
 
+from django.conf import settings
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
@@ -154,3 +156,17 @@ def sees_points(user: User, criteria: list[Criterion]) -> set[UUID]:
 def oversees(membership: Membership) -> bool:
     """Admins and researchers see the study's whole progress, never what an open round holds."""
     return has_role(membership, Role.ADMIN, Role.RESEARCHER)
+
+
+def administered_by(user: User) -> "QuerySet[Study]":
+    """The studies that a person is an admin of, by name; which may be copied, too."""
+    memberships = Membership.objects.filter(user=user, user__is_active=True, left_at=None, roles__contains=[Role.ADMIN])
+    return Study.objects.filter(pk__in=memberships.values("study")).order_by("name", "slug")
+
+
+def may_make_studies(user: User) -> bool:
+    """Whether a person may make a study: an admin of some study, and whom the setting STUDY_MAKERS names."""
+    if not user.is_active:
+        return False
+    named = settings.STUDY_MAKERS
+    return "*" in named or user.email.lower() in named or administered_by(user).exists()

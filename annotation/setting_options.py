@@ -22,8 +22,8 @@ class TextFileCantBeRead(RuleViolation):
     """The file {name} can't be read as text in UTF-8."""
 
 
-def add_setting_options(parser: ArgumentParser, *, text_class: str | None) -> None:
-    """The options of a study's settings; ``text_class`` is that option's default."""
+def add_setting_options(parser: ArgumentParser) -> None:
+    """The options of a study's settings; one that is not named is not given."""
     parser.add_argument("--guidelines", metavar="FILE", help="The panel's guidelines, Markdown.")
     parser.add_argument(
         "--consent",
@@ -42,9 +42,8 @@ def add_setting_options(parser: ArgumentParser, *, text_class: str | None) -> No
         "--text-class",
         type=lambda word: word.strip().lower().replace("-", "_"),
         choices=[*TextClass.values, "identifiable"],
-        default=text_class,
         metavar="synthetic|public|de-identified",
-        help=f"What the texts are{' (default: synthetic)' if text_class else ''}. Identifiable texts are refused.",
+        help="What the texts are (of a new study: synthetic). Identifiable texts are refused.",
     )
     parser.add_argument("--attestation", metavar="TEXT", help="Who de-identified the texts, how and when.")
     parser.add_argument(

@@ -95,6 +95,15 @@ def read_variable_names(name: str, environ: Mapping[str, str] = os.environ) -> l
     return names
 
 
+def read_people(name: str, environ: Mapping[str, str] = os.environ) -> list[str]:
+    """A variable that holds e-mail addresses, separated by commas, or ``*`` for everybody; in small letters."""
+    people = [each.lower() for each in read_list(name, environ)]
+    for each in people:
+        if each != "*" and not re.fullmatch(r"[^@\s]+@[^@\s]+", each):
+            stop(f"{name} names {each!r}; it takes e-mail addresses, or * for everybody who can sign in.")
+    return people
+
+
 def read_sender(name: str, default: str, environ: Mapping[str, str] = os.environ) -> str:
     """A variable that holds whom mail is from: an address, or a name with an address."""
     value = environ.get(name, "").strip() or default

@@ -14,6 +14,7 @@ from consilium.environment import (
     read_folder,
     read_hosts,
     read_origins,
+    read_people,
     read_secret_key,
     read_sender,
     read_variable_names,
@@ -178,6 +179,9 @@ DEFAULT_FROM_EMAIL = read_sender("DEFAULT_FROM_EMAIL", "Consilium <consilium@loc
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+
+STUDY_MAKERS = read_people("STUDY_MAKERS") or (["*"] if IS_LOCAL else [])
+"""Who may make studies on pages and by the API, besides whoever is an admin of one."""
 
 GRADER_KEY_VARIABLES = read_variable_names("GRADER_KEY_VARIABLES")
 """Names of environment variables whose value a page may use as an endpoint's key; no other name is accepted."""

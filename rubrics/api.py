@@ -223,7 +223,7 @@ class ImportsList(PagedView):
 
 
 class Imports(StudyView):
-    """POST takes a file of conversations, criteria or votes in, whole; with ``check`` it writes nothing."""
+    """POST takes a file of conversations, criteria, votes or people in, whole; with ``check`` it writes nothing."""
 
     roles_for = {"POST": (Role.ADMIN,)}
     parser_classes = [MultiPartParser]

@@ -9,10 +9,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from annotation.importing import conversations, criteria_read, votes_read
+from annotation.importing import conversations, criteria_read, members, votes_read
 from annotation.importing.messages import ROLES
 from annotation.importing.rows import Columns
-from annotation.models import Acuity, ObjectionCategory, Scale, UserProfile, Vote
+from annotation.models import Acuity, ObjectionCategory, Role, Scale, UserProfile, Vote
 
 
 def one_of(words: list[str]) -> str:
@@ -62,6 +62,36 @@ class FileShape:
         writer.writerows(self.example)
         return "csv", text.getvalue().encode()
 
+
+MEMBERS = FileShape(
+    members.COLUMNS,
+    {
+        "email": "the address by which the person signs in",
+        "roles": f"{one_of(Role.values)}; several with | between",
+        "languages": "tags such as en | es-MX of what the person reads; none means all",
+        "country": "two letters, such as GB",
+    },
+    (
+        {
+            "email": "fern@example.org",
+            "name": "Fern Example",
+            "roles": Role.CLINICIAN.value,
+            "languages": "en | es",
+            "country": "GB",
+            "profession": "psychiatrist",
+            "speciality": "adolescents",
+        },
+        {
+            "email": "gus@example.org",
+            "name": "Gus Example",
+            "roles": f"{Role.CLINICIAN.value} | {Role.RESEARCHER.value}",
+            "languages": "es-MX",
+            "country": "MX",
+            "profession": "psychologist",
+            "speciality": "",
+        },
+    ),
+)
 
 CONVERSATIONS = FileShape(
     Columns(known=conversations.COLUMNS.known, required=conversations.WHOLE.required),

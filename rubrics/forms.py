@@ -127,5 +127,6 @@ FILE_FORMS: dict[str, type[FileForm]] = {
     "conversations": ConversationsForm,
     "criteria": CriteriaForm,
     "votes": VotesForm,
+    "members": FileForm,
 }
 """The form of each kind of file (rubrics.uploading)."""

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
+from django.db.models import TextChoices
 
 from annotation.importing.criteria import import_criteria
+from annotation.importing.members import PeopleFile, import_members
 from annotation.importing.report import Report
 from annotation.importing.votes import import_votes
 from annotation.models import FileImport, Study, User
@@ -21,7 +23,7 @@ from rubrics.importing import import_conversations
 class Upload:
     """One kind of file: how its page names it, what it holds, the act that takes it in, and what that takes besides."""
 
-    kind: FileImport.Kind
+    kind: TextChoices
     words: str
     shape: FileShape
     act: Callable[..., Report]
@@ -57,6 +59,15 @@ UPLOADS = {
             import_votes,
             care="Only votes that reviewers gave elsewhere. They are kept marked as imported, with the file's digest; "
             "a vote by a clinician who was not assigned assigns that person.",
+        ),
+        Upload(
+            PeopleFile.MEMBERS,
+            "People",
+            file_shapes.MEMBERS,
+            import_members,
+            care="Who is in the study already keeps every role, and what a person has declared stays: only what is "
+            "empty is filled in. No mail is sent: tell them yourself. The file is not listed among those taken in; "
+            "what it made stands on Members.",
         ),
     )
 }

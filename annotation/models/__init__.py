@@ -2,6 +2,7 @@
 
 from annotation.models.conversations import Acuity, Assignment, Conversation, FileImport, UserProfile
 from annotation.models.criteria import Criterion, Revision, RevisionWriter, Scale
+from annotation.models.likenesses import SettledLikeness
 from annotation.models.people import Consent, Membership, Role, User
 from annotation.models.rounds import (
     Comment,
@@ -35,6 +36,7 @@ __all__ = [
     "RoundCriterion",
     "RoundOutcome",
     "Scale",
+    "SettledLikeness",
     "Study",
     "TextClass",
     "UnsentText",

@@ -111,6 +111,19 @@ class Criterion(Identified):
                 what="the current revision of a criterion is one of its own",
                 operation=pgtrigger.Insert | update_of("current_revision_id"),
             ),
+            # Flat: what was merged into one that is merged now goes along, in the same transaction.
+            holds_at_commit(
+                """
+                NEW.merged_into_id IS NULL OR EXISTS (
+                    SELECT FROM public.annotation_criterion AS kept
+                     WHERE kept.id = NEW.merged_into_id AND kept.conversation_id = NEW.conversation_id
+                       AND kept.merged_into_id IS NULL
+                ) AND NOT EXISTS (SELECT FROM public.annotation_criterion WHERE merged_into_id = NEW.id)
+                """,
+                name="a_criterion_is_merged_into_one_that_stands",
+                what="a criterion is merged into one of its own conversation that is not merged itself",
+                operation=pgtrigger.Insert | update_of("merged_into_id"),
+            ),
         ]
 
     def __str__(self) -> str:

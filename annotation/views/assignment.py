@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.acting_on_many import acts_for
 from annotation.admin_forms import AssignForm, AssignOneForm
 from annotation.assigning import assign_reviewer, assign_reviewers, out_of_reach
+from annotation.before_the_start import reach_by_language
 from annotation.models import Conversation, Criterion, Role, Study, User
 from annotation.overseeing import conversations_to_oversee, oversee, recused_from
 from annotation.permissions import StudyRequest, study_page, visible_criteria
@@ -43,6 +44,7 @@ def assign(request: StudyRequest) -> HttpResponse:
         "loads": preview.loads if preview else loads_of(study),
         "out_of_reach": preview.out_of_reach if preview else out_of_reach(study),
         "needed": study.policy.min_reviewed,
+        "reaches": reach_by_language(study),
         "crumbs": crumbs(study, "Progress", "Assign"),
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
@@ -121,6 +123,7 @@ def _answer(
         ),
         "assign_form": form or AssignOneForm(conversation=row),
         "needed": study.policy.min_reviewed,
+        "reaches": reach_by_language(study),
         "crumbs": crumbs(study, "Progress", row.external_id),
     }
     return render(request, "annotation/admin/conversation.html", context, status=status)

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET
 from annotation.demo import demo_people, demo_study
 from annotation.joining import ConsentTextChanged, accept_consent, must_consent
 from annotation.models import Conversation, Membership, Role, User
-from annotation.permissions import StudyRequest, has_role, study_page
+from annotation.permissions import StudyRequest, has_role, may_make_studies, study_page
 from annotation.setting_up import missing_before_start
 from annotation.views.desk import as_uuid, desk_address
 from annotation.workload import as_assigned, assigned_to, parts_of
@@ -34,7 +34,8 @@ def my_studies(request: HttpRequest) -> HttpResponse:
     )
     parts = parts_of(request.user, [membership.study for membership in memberships])
     entries = [(membership, parts[membership.study_id]) for membership in memberships]
-    return render(request, "annotation/my_studies.html", {"entries": entries})
+    context = {"entries": entries, "may_make_studies": may_make_studies(request.user)}
+    return render(request, "annotation/my_studies.html", context)
 
 
 @public_page

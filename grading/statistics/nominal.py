@@ -197,6 +197,30 @@ def krippendorff_alpha(counts: npt.ArrayLike, *, times: npt.ArrayLike | None = N
     return defined(1 - (by_class.sum() - 1) * disagreeing / expected)
 
 
+def specific_agreement(counts: npt.ArrayLike, *, times: npt.ArrayLike | None = None) -> list[Coefficient]:
+    """Specific agreement of each category, in their order: of the pairs of ratings of one unit in which a rater
+    gave the category, the share in which the other gave it too; in [0, 1].
+
+    With any number of raters sum_u m_uk (m_uk - 1) / sum_u m_uk (m_u - 1): every pair of ratings weighs the same,
+    seen from either side, so a unit with more ratings weighs more. Two raters: 2 n_kk / (r_k + c_k), which for two
+    categories are positive and negative agreement. Undefined: no_pairs (no unit has two ratings); class_absent
+    (nobody gave the category to a unit that another rated too). Source: Cicchetti & Feinstein 1990, Journal of
+    Clinical Epidemiology 43:551-558; for many raters by pairs, as Fleiss 1971 (Psychological Bulletin 76:378-382)
+    has agreement on one category, here with gaps.
+    """
+    units, weights = _units(counts, times)
+    pairable = (units.sum(axis=1) >= 2) & (weights > 0)
+    units, weights = units[pairable], weights[pairable]
+    if len(units) == 0:
+        return [undefined(Reason.NO_PAIRS)] * units.shape[1]
+    agreeing = weights @ (units * (units - 1))
+    met = weights @ (units * (units.sum(axis=1, keepdims=True) - 1))
+    return [
+        defined(same / pairs) if pairs > 0 else undefined(Reason.CLASS_ABSENT)
+        for same, pairs in zip(agreeing.tolist(), met.tolist(), strict=True)
+    ]
+
+
 def _margins(table: PairTable) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Row and column sums as floats: products of two are exact up to 90 million pairs, and beyond can't
     overflow."""

@@ -41,7 +41,9 @@ def test_an_admin_adjudicates_with_a_reason_that_reviewers_read(panel: Panel) ->
     page = text_of(browser.get("admin_conversation", **address))
     assert f"Adjudicated: {REASON}" in page
     assert "Adjudicate…" not in page
-    assert REASON in text_of(Browser(panel.chloe).desk(conversation))
+    read = text_of(Browser(panel.chloe).desk(conversation))
+    assert REASON in read
+    assert "Accept this objection" not in read
 
 
 def test_nobody_else_does_and_nobody_while_a_round_is_open(panel: Panel) -> None:

@@ -3,15 +3,13 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.db import transaction
-
-from annotation.command_line import find_actor
+from annotation.command_line import find_actor, find_study
 from annotation.consensus import PRESETS
-from annotation.joining import create_study
+from annotation.copying_a_study import copy_study
+from annotation.making_a_study import make_study
 from annotation.models import TextClass
 from annotation.setting_options import add_setting_options, settings_given, warnings_about
-from annotation.setting_up import set_up_study
-from consilium.commands import ConsiliumCommand
+from consilium.commands import ConsiliumCommand, WrongUse
 
 
 class Command(ConsiliumCommand):
@@ -20,26 +18,29 @@ class Command(ConsiliumCommand):
     def add_words(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="The study's short name, as in its address.")
         parser.add_argument("--name", required=True, help="The study's name, as people read it.")
-        parser.add_argument("--policy", choices=sorted(PRESETS), default="three-agree")
+        parser.add_argument("--policy", choices=sorted(PRESETS), help="Its rule of consensus (default: three-agree).")
+        parser.add_argument(
+            "--copy-of",
+            metavar="STUDY",
+            help="Take settings, policy, axes and guidelines of a study; what is given here goes before.",
+        )
         parser.add_argument("--by", metavar="EMAIL", help="Who makes it, and becomes its admin.")
-        add_setting_options(parser, text_class=TextClass.SYNTHETIC.value)
+        add_setting_options(parser)
 
     def act(self, **options: Any) -> dict[str, Any]:
         facts, by = settings_given(options), find_actor(options["by"])
-        with transaction.atomic():
-            study = create_study(
-                slug=options["slug"],
-                name=options["name"],
-                preset=options["policy"],
-                text_class=facts.pop("text_class"),
-                attestation=facts.pop("attestation", ""),
-                by=by,
-            )
-            set_up_study(study=study, by=by, **facts)
+        named = {"slug": options["slug"], "name": options["name"], "by": by}
+        if options["copy_of"]:
+            if options["policy"]:
+                raise WrongUse("A copy has the policy of the study copied: leave --policy out, or --copy-of.")
+            study = copy_study(source=find_study(options["copy_of"]), **named, **facts)
+        else:
+            facts.setdefault("text_class", TextClass.SYNTHETIC.value)
+            study = make_study(preset=options["policy"] or "three-agree", **named, **facts)
         return {
             "study": study.slug,
             "name": study.name,
-            "policy": options["policy"],
+            "policy": study.policy.preset,
             "text_class": study.text_class,
             "warnings": warnings_about(study),
         }

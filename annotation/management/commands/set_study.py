@@ -15,7 +15,7 @@ class Command(ConsiliumCommand):
     def add_words(self, parser: ArgumentParser) -> None:
         add_study(parser)
         parser.add_argument("--name", help="The study's name, as people read it.")
-        add_setting_options(parser, text_class=None)
+        add_setting_options(parser)
 
     def act(self, **options: Any) -> dict[str, Any]:
         study, by = find_study(options["study"]), find_actor(options["by"])
