@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 from uuid import UUID
 
+from annotation.care_locks import unlocked
 from annotation.models import Conversation, Round, Study, User
 from annotation.round_acts import (
     Refused,
@@ -93,7 +94,7 @@ def act_on_each(*, study: Study, conversations: Collection[Conversation], act: R
 
 def would_act_on(*, study: Study, act: RoundAct, conversation_ids: Collection[UUID]) -> set[UUID]:
     """Those of the conversations on which the act would find something to do now. Asked without any lock."""
-    chosen = Conversation.objects.own().filter(study=study, id__in=conversation_ids)
+    chosen = unlocked(Conversation.objects.own().filter(study=study, id__in=conversation_ids))
     if act.name == "close-drafting":
         return set(chosen.filter(drafting_closed_at=None).values_list("id", flat=True))
     if act.name == "reopen-drafting":

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from annotation.views import adjudicating, assignment, dates, members, policies, progress, settings
+from annotation.views import adjudicating, assignment, caring, dates, members, policies, progress, settings
 
 ADMIN = "studies/<slug:slug>/admin/"
 CONVERSATION = ADMIN + "conversations/<uuid:conversation_id>/"
@@ -24,6 +24,8 @@ urlpatterns: list[URLPattern] = [
         adjudicating.adjudicate_criterion,
         name="adjudicate_criterion",
     ),
+    path(CONVERSATION + "lock/", caring.decide, name="decide_lock"),
+    path(ADMIN + "reports/<uuid:report_id>/", caring.close, name="close_report"),
     path(CONVERSATION, assignment.show_conversation, name="admin_conversation"),
     path(CONVERSATION + "reviewers/", assignment.assign_one, name="assign_one"),
 ]

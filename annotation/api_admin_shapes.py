@@ -68,7 +68,7 @@ class MemberChangeInput(serializers.Serializer[Any]):
     """What to change of a member. ``seen``: the roles that the change was made against; 409 where they are others."""
 
     roles = serializers.ListField(child=serializers.ChoiceField(choices=Role.choices), min_length=1, required=False)
-    seen = serializers.ListField(child=serializers.ChoiceField(choices=Role.choices), required=False)
+    seen = serializers.ListField(child=serializers.CharField(), required=False)
     name = serializers.CharField(
         required=False, max_length=200, help_text="Only for who has none yet: afterwards it is the person's own."
     )

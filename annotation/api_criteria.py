@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api_access import StudyView, checked
+from annotation.api_likeness import WrittenCriterionShape, with_advice
 from annotation.api_shapes import (
     AcceptInput,
     AdjudicateInput,
@@ -50,13 +51,15 @@ class Criteria(StudyView):
         conversation = self.find_conversation(conversation_id)
         return Response(shape_criteria(self.person, visible_criteria(self.person, conversation)))
 
-    @extend_schema(operation_id="criteria_create", request=DraftInput, responses={201: CriterionShape})
+    @extend_schema(operation_id="criteria_create", request=DraftInput, responses={201: WrittenCriterionShape})
     def post(self, request: Request, slug: str, conversation_id: UUID) -> Response:
         conversation = self.find_conversation(conversation_id)
         facts = checked(DraftInput(data=request.data))
         criterion = draft_criterion(conversation=conversation, writer=self.person, **facts)
         sent_draft(writer=self.person, conversation=conversation)
-        return Response(shape_criteria(self.person, [criterion])[0], status=status.HTTP_201_CREATED)
+        shaped = shape_criteria(self.person, [criterion])[0]
+        answer = with_advice(shaped, text=facts["text"], points=facts["points"])
+        return Response(answer, status=status.HTTP_201_CREATED)
 
 
 class OneCriterion(StudyView):
@@ -68,14 +71,15 @@ class OneCriterion(StudyView):
     def get(self, request: Request, slug: str, criterion_id: UUID) -> Response:
         return Response(shape_criteria(self.person, [self.find_criterion(criterion_id)])[0])
 
-    @extend_schema(operation_id="criteria_revise", request=RevisionInput, responses=CriterionShape)
+    @extend_schema(operation_id="criteria_revise", request=RevisionInput, responses=WrittenCriterionShape)
     def post(self, request: Request, slug: str, criterion_id: UUID) -> Response:
         criterion = self.find_criterion(criterion_id)
         facts = checked(RevisionInput(data=request.data))
         against = find_revision(criterion, facts.pop("against"))
         revise_criterion(criterion=criterion, against=against, by=self.person, **facts)
         sent_revision(by=self.person, criterion=criterion)
-        return Response(shape_criteria(self.person, [criterion])[0])
+        shaped = shape_criteria(self.person, [criterion])[0]
+        return Response(with_advice(shaped, text=facts["text"], points=facts["points"]))
 
     @extend_schema(operation_id="criteria_withdraw", responses=CriterionShape)
     def delete(self, request: Request, slug: str, criterion_id: UUID) -> Response:

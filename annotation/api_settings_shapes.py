@@ -37,6 +37,9 @@ class SettingsShape(serializers.Serializer[Any]):
     outside_endpoints_basis = text()
     basis_recorded = serializers.CharField(help_text="By whom and when the legal basis was recorded.")
     is_not_for_public_text = serializers.BooleanField()
+    topics = serializers.ListField(child=serializers.CharField())
+    emergent_in_a_row = serializers.IntegerField()
+    care_lead = serializers.CharField()
     missing = MissingShape(many=True)
     seen = serializers.DictField(child=serializers.CharField())
 
@@ -56,6 +59,9 @@ class SettingsInput(serializers.Serializer[Any]):
     attestation = text(required=False)
     outside_endpoints_basis = text(required=False)
     is_not_for_public_text = serializers.BooleanField(required=False)
+    topics = serializers.ListField(child=serializers.CharField(), required=False)
+    emergent_in_a_row = serializers.IntegerField(required=False)
+    care_lead = serializers.CharField(allow_blank=True, required=False)
 
 
 class PolicyInput(serializers.Serializer[Any]):

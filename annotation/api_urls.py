@@ -2,7 +2,17 @@
 
 from django.urls import URLPattern, path
 
-from annotation import api, api_admin, api_criteria, api_making, api_settings, api_votes, api_you
+from annotation import (
+    api,
+    api_admin,
+    api_care,
+    api_criteria,
+    api_likeness,
+    api_making,
+    api_settings,
+    api_votes,
+    api_you,
+)
 
 STUDY = "studies/<slug:slug>/"
 CONVERSATION = STUDY + "conversations/<uuid:conversation_id>/"
@@ -20,6 +30,10 @@ urlpatterns: list[URLPattern] = [
     path(STUDY + "conversations/", api.Conversations.as_view(), name="api_conversations"),
     path(CONVERSATION, api.OneConversation.as_view(), name="api_conversation"),
     path(CONVERSATION + "criteria/", api_criteria.Criteria.as_view(), name="api_criteria"),
+    path(CONVERSATION + "advice/", api_likeness.Advice.as_view(), name="api_advice"),
+    path(CONVERSATION + "likenesses/", api_likeness.Likenesses.as_view(), name="api_likenesses"),
+    path(CONVERSATION + "merges/", api_likeness.Merges.as_view(), name="api_merges"),
+    path(CONVERSATION + "kept-pairs/", api_likeness.KeptPairs.as_view(), name="api_kept_pairs"),
     path(CONVERSATION + "rounds/", api_votes.Rounds.as_view(), name="api_rounds"),
     path(CONVERSATION + "desk/", api_votes.OneDesk.as_view(), name="api_desk"),
     path(CONVERSATION + "votes/", api_votes.Votes.as_view(), name="api_votes"),
@@ -34,6 +48,13 @@ urlpatterns: list[URLPattern] = [
         name="api_accepted_objections",
     ),
     path(CRITERION + "adjudication/", api_criteria.Adjudication.as_view(), name="api_adjudication"),
+    path(STUDY + "topics/", api_care.Topics.as_view(), name="api_topics"),
+    path(STUDY + "topics/hand-back/", api_care.HandBack.as_view(), name="api_hand_back"),
+    path(STUDY + "care/", api_care.Care.as_view(), name="api_care"),
+    path(STUDY + "reports/<uuid:report_id>/closing/", api_care.Closing.as_view(), name="api_close_report"),
+    path(CONVERSATION + "lock/", api_care.Lock.as_view(), name="api_lock"),
+    path(CONVERSATION + "lock/decisions/", api_care.Decisions.as_view(), name="api_lock_decisions"),
+    path(CONVERSATION + "reports/", api_care.Reports.as_view(), name="api_reports"),
     path(STUDY + "members/", api_admin.Members.as_view(), name="api_members"),
     path(STUDY + "members/<uuid:membership_id>/", api_admin.OneMember.as_view(), name="api_member"),
     path(STUDY + "settings/", api_settings.Settings.as_view(), name="api_settings"),

@@ -18,6 +18,7 @@ from django.utils import timezone
 from annotation.locks import hold_study
 from annotation.models import Assignment, Conversation, Criterion, Membership, Role, Round, Study, User
 from annotation.rounds import enter_conversation, settle, settle_if_due
+from annotation.sparing import declined_topics, is_spared
 from annotation.states import CriterionState, with_criterion_state
 from annotation.writers import writers_of
 from consilium.errors import RuleViolation
@@ -101,8 +102,14 @@ def _assign(
             standing[conversation_id] += 1
             workload[reviewer_id] += 1
     made = []
+    declined = declined_topics(study)
     # The conversations with the fewest possible readers choose first, so that no rare language is left over.
-    readers = {this.id: [person for person in people if reads(person, this.language)] for this in todo}
+    readers = {
+        this.id: [
+            person for person in people if reads(person, this.language) and not is_spared(person.id, this, declined)
+        ]
+        for this in todo
+    }
     for this in sorted(todo, key=lambda one: len(readers[one.id])):
         candidates = [person for person in readers[this.id] if person.id not in known[this.id]]
         candidates.sort(
@@ -154,7 +161,10 @@ def out_of_reach(study: Study) -> list[Conversation]:
 def reach_of(study: Study) -> list[Reach]:
     """How many reviewers could be found for each conversation with something to decide."""
     people = clinicians(study)
-    conversations = undecided(Conversation.objects.own().filter(study=study)).only("external_id", "language", "country")
+    conversations = undecided(Conversation.objects.own().filter(study=study)).only(
+        "external_id", "language", "country", "tags"
+    )
+    declined = declined_topics(study)
     recused: dict[UUID, set[UUID]] = defaultdict(set)
     assigned: dict[UUID, set[UUID]] = defaultdict(set)
     active = {person.id for person in people}
@@ -176,16 +186,21 @@ def reach_of(study: Study) -> list[Reach]:
     for this in conversations:
         if this.language not in readers:
             readers[this.language] = {person.id for person in people if reads(person, this.language)}
-        possible = assigned[this.id] | (readers[this.language] - recused[this.id])
+        spared = {person_id for person_id in declined if is_spared(person_id, this, declined)}
+        possible = assigned[this.id] | (readers[this.language] - recused[this.id] - spared)
         fewest = min((len(possible - writers[criterion.id]) for criterion in criteria[this.id]), default=len(possible))
         found.append(Reach(this, len(possible), fewest, has_criteria=bool(criteria[this.id])))
     return found
 
 
 def assignable_to(conversation: Conversation) -> "QuerySet[User]":
-    """The clinicians who can be assigned to a conversation by hand: not who reviews it, nor who recused from it."""
+    """The clinicians who can be assigned to a conversation by hand: not who reviews it, nor who recused from it, nor
+    who declined a topic of it.
+    """
     taken = conversation.assignments.values("reviewer")
-    people = User.objects.filter(pk__in=[person.pk for person in clinicians(conversation.study)])
+    declined = declined_topics(conversation.study)
+    spared = {person_id for person_id in declined if is_spared(person_id, conversation, declined)}
+    people = User.objects.filter(pk__in={person.pk for person in clinicians(conversation.study)} - spared)
     return people.exclude(pk__in=taken).order_by("name", "email")
 
 
@@ -217,7 +232,7 @@ def recuse_from_conversation(*, conversation: Conversation, by: User) -> Assignm
     """
     with transaction.atomic():
         hold_study(conversation.study_id)
-        conversation, _ = enter_conversation(conversation.study_id, conversation.id)
+        conversation, _ = enter_conversation(conversation.study_id, conversation.id, may_be_locked=True)
         updated = Assignment.objects.filter(conversation=conversation, reviewer=by, recused_at=None).update(
             recused_at=timezone.now()
         )

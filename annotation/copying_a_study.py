@@ -13,7 +13,7 @@ from annotation.joining import create_study
 from annotation.models import Study, User
 from annotation.setting_up import SETTINGS, clean_setting, set_up_study, settings_of
 
-ABOUT_ITS_OWN = ("name", "attestation", "outside_endpoints_basis")
+ABOUT_ITS_OWN = ("name", "attestation", "outside_endpoints_basis", "care_lead")
 """Settings that a copy doesn't take over."""
 COPIED = tuple(name for name in SETTINGS if name not in ABOUT_ITS_OWN)
 

@@ -119,7 +119,9 @@ def end_discussion(*, conversation: Conversation, by: User) -> Assignment:
         if not is_in_discussion(conversation):
             raise NotInDiscussion
         number = conversation.rounds.latest("number").number
-        Assignment.objects.filter(pk=assignment.pk).update(ended_discussion_of=number)
+        Assignment.objects.filter(pk=assignment.pk).update(
+            ended_discussion_of=number, ended_discussion_at=timezone.now()
+        )
         settle(conversation.study, conversations=[conversation.id])
         assignment.refresh_from_db()
     return assignment

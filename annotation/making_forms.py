@@ -36,7 +36,7 @@ class StepForm(PlainForm):
 
     def __init__(self, *args: Any, person: User, source: Study | None, **facts: Any) -> None:
         super().__init__(*args, **facts)
-        self.person, self.source = person, source
+        self.person, self.copied = person, source
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
@@ -133,7 +133,7 @@ class CopyForm(StepForm):
 
     def __init__(self, *args: Any, **facts: Any) -> None:
         super().__init__(*args, **facts)
-        if self.source is None or self.source.text_class != TextClass.DE_IDENTIFIED:
+        if self.copied is None or self.copied.text_class != TextClass.DE_IDENTIFIED:
             del self.fields["attestation"]
 
     def clean(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ see but not change is 403. Blindness binds persons: an admin who also reviews a 
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec, cast
+from typing import Any, Concatenate, ParamSpec, cast
 from uuid import UUID
 
 from django.conf import settings
@@ -15,6 +15,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
+from annotation.care_locks import ConversationIsLocked, is_locked
 from annotation.joining import must_consent
 from annotation.models import (
     Assignment,
@@ -101,11 +102,19 @@ def reviewed_by(user: User, conversation: Conversation) -> Assignment | None:
 
 
 def find_conversation(user: User, study: Study, conversation_id: UUID) -> Conversation:
-    """A conversation of the study that the person may see; Http404 else."""
-    found = Conversation.objects.visible_to(user).filter(study=study, pk=conversation_id).first()
+    """A conversation of the study that the person may see; Http404 else.
+
+    One that is locked for a person's sake only admins read: ConversationIsLocked for the others.
+    """
+    rows: Any = Conversation.objects.visible_to(user).annotate(is_locked=is_locked())
+    found = rows.filter(study=study, pk=conversation_id).first()
     if found is None:
         raise Http404("There is no such conversation, or it isn't yours to see.")
-    return found
+    if found.is_locked:
+        membership = membership_of(user, study)
+        if membership is None or not has_role(membership, Role.ADMIN):
+            raise ConversationIsLocked
+    return cast("Conversation", found)
 
 
 def visible_criteria(user: User, conversation: Conversation) -> list[Criterion]:

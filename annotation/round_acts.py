@@ -4,11 +4,13 @@ Each act takes many conversations with a fixed number of queries, does what can 
 others the sentence why not. The same act on one conversation raises that sentence.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import wraps
 from uuid import UUID
 
 from django.db import transaction
 
+from annotation.care_locks import ConversationIsLocked, locked_among
 from annotation.locks import lock_conversations, share_study
 from annotation.models import Assignment, Conversation, Round, Study, User
 from annotation.revealing import gather, reveal
@@ -59,6 +61,21 @@ def _lock_own(study: Study, conversations: Collection[UUID]) -> dict[UUID, Conve
     return {this.id: this for this in lock_conversations(list(own))}
 
 
+def _passes_over_locked(act: Callable[..., Refused]) -> Callable[..., Refused]:
+    """An act on many that leaves alone those locked for a person's sake, and says so of each."""
+
+    @wraps(act)
+    def acted(*, study: Study, conversations: Collection[UUID], by: User | None) -> Refused:
+        with transaction.atomic():
+            share_study(study.id)
+            locked = locked_among(_lock_own(study, conversations))
+            done = act(study=study, conversations=[each for each in conversations if each not in locked], by=by)
+        return {each: ConversationIsLocked() for each in locked} | done
+
+    return acted
+
+
+@_passes_over_locked
 def close_drafting_of_each(*, study: Study, conversations: Collection[UUID], by: User | None) -> Refused:
     """Close drafting; round 1 opens in the same moment."""
     with transaction.atomic():
@@ -67,6 +84,7 @@ def close_drafting_of_each(*, study: Study, conversations: Collection[UUID], by:
     return {each: DraftingIsClosedAlready() for each in conversations if each not in closed}
 
 
+@_passes_over_locked
 def reopen_drafting_of_each(*, study: Study, conversations: Collection[UUID], by: User | None) -> Refused:
     """Open drafting again where it was closed without a single criterion, so that no round ever opened."""
     with transaction.atomic():
@@ -80,6 +98,7 @@ def reopen_drafting_of_each(*, study: Study, conversations: Collection[UUID], by
     return {each: RoundsHaveBegun() for each in conversations if each not in closed}
 
 
+@_passes_over_locked
 def close_round_of_each(*, study: Study, conversations: Collection[UUID], by: User | None) -> Refused:
     """Close the open round: it is revealed with the votes that there are."""
     with transaction.atomic():
@@ -91,6 +110,7 @@ def close_round_of_each(*, study: Study, conversations: Collection[UUID], by: Us
     return {each: NoOpenRound() for each in conversations if each not in closed}
 
 
+@_passes_over_locked
 def open_round_of_each(*, study: Study, conversations: Collection[UUID], by: User | None) -> Refused:
     """Open the next round, if there is something for it: also what too few had judged."""
     with transaction.atomic():

@@ -19,6 +19,7 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotation import consensus
+from annotation.care_locks import is_locked, locked_among, refuse_if_locked
 from annotation.locks import lock_conversation, lock_conversations, lock_open_round, share_study
 from annotation.models import (
     Assignment,
@@ -43,21 +44,28 @@ def settle(study: Study, *, conversations: Collection[UUID] | None = None) -> li
     """
     with transaction.atomic():
         share_study(study.id)
-        touched = [this.id for this in lock_conversations(_concerned(study, conversations))]
+        held = [this.id for this in lock_conversations(_concerned(study, conversations))]
+        locked = locked_among(held)
+        touched = [each for each in held if each not in locked]
         _close_due_drafting(study, touched)
         revealed = _reveal_due(study, touched)
         _open_due(study, touched)
     return revealed
 
 
-def enter_conversation(study_id: UUID, conversation_id: UUID) -> tuple[Conversation, Round | None]:
+def enter_conversation(
+    study_id: UUID, conversation_id: UUID, *, may_be_locked: bool = False
+) -> tuple[Conversation, Round | None]:
     """The beginning of every act on a conversation: (the conversation, its open round), locked, as they stand now.
 
-    Where a date has passed, what it decides is settled first: nothing that is done after it moves the result. To be
-    called inside the act's transaction.
+    Where a date has passed, what it decides is settled first: nothing that is done after it moves the result. Raises
+    ConversationIsLocked where a lock stands, except for what goes on all the same (``may_be_locked``). To be called
+    inside the act's transaction.
     """
     share_study(study_id)
     conversation = lock_conversation(conversation_id)
+    if not may_be_locked:
+        refuse_if_locked(conversation_id)
     this = lock_open_round(conversation_id)
     if not conversation.external_name and is_past_a_date(conversation, this):
         settle(conversation.study, conversations=[conversation_id])
@@ -93,6 +101,7 @@ def settle_if_due(study: Study) -> None:
         Q(drafting_closed_at=None, drafting_closes_at__lte=now)
         | Exists(unsettled.filter(closes_at__lte=now))
         | Q(drafting_closed_at__isnull=False, discussion_closes_at__lte=now) & ~Exists(unsettled),
+        ~is_locked(),
         study=study,
     )
     ids = list(due.values_list("id", flat=True))

@@ -15,6 +15,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
+from annotation.care_locks import ConversationIsLocked, locked_among, unlocked
 from annotation.locks import share_study
 from annotation.models import Conversation, Round, Study
 from annotation.rounds import settle
@@ -82,11 +83,12 @@ def set_dates(*, study: Study, of: str, until: datetime | None, conversations: C
         ids = list(own.select_for_update(no_key=True).order_by("id").values_list("id", flat=True))
         rows: QuerySet[Any, Any] = with_conversation_state(Conversation.objects.filter(id__in=ids))
         found: list[Any] = list(rows.defer("messages", "extra").order_by("position", "id"))
+        locked = locked_among(ids)
         if of == DateOf.ROUND:
-            dated = _date_rounds(ids, until)
+            dated = _date_rounds([each for each in ids if each not in locked], until)
         else:
             max_rounds = study.policy.max_rounds
-            dated = {row.id for row in found if _takes_date(row, of, max_rounds)}
+            dated = {row.id for row in found if row.id not in locked and _takes_date(row, of, max_rounds)}
             name = "drafting_closes_at" if of == DateOf.DRAFTING else "discussion_closes_at"
             Conversation.objects.filter(id__in=dated).update(**{name: until})
     done = Dated()
@@ -94,7 +96,8 @@ def set_dates(*, study: Study, of: str, until: datetime | None, conversations: C
         if row.id in dated:
             done.dated.append(row)
         else:
-            done.passed_over.append((row, _why_not(of).sentence))
+            why = ConversationIsLocked() if row.id in locked else _why_not(of)
+            done.passed_over.append((row, why.sentence))
     return done
 
 
@@ -111,7 +114,7 @@ def _date_rounds(conversation_ids: Collection[UUID], until: datetime | None) -> 
 def would_take_date(*, study: Study, of: str, conversations: Collection[UUID]) -> set[UUID]:
     """Those of the conversations that would take such a date now. Asked without any lock."""
     rows: QuerySet[Any, Any] = with_conversation_state(
-        Conversation.objects.own().filter(study=study, id__in=conversations)
+        unlocked(Conversation.objects.own().filter(study=study, id__in=conversations))
     )
     max_rounds = study.policy.max_rounds
     return {row.id for row in rows.defer("messages", "extra") if _takes_date(row, of, max_rounds)}

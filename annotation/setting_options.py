@@ -37,6 +37,20 @@ def add_setting_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--axes", nargs="+", metavar="AXIS", help='The behaviour axes, or "default": MentalHealthBench\'s ten.'
     )
+    parser.add_argument(
+        "--topics",
+        nargs="+",
+        metavar="TOPIC",
+        help='What clinicians can ask to be spared, or "default": the tags that the conversations carry.',
+    )
+    parser.add_argument(
+        "--emergent-in-a-row", type=int, metavar="N", help="Emergent conversations in a row, at most; 0: no limit."
+    )
+    parser.add_argument(
+        "--care-lead",
+        metavar="EMAIL",
+        help='The member who is told when a conversation may be a real person; "": all admins.',
+    )
     parser.add_argument("--languages", nargs="+", metavar="TAG", help="The languages of the texts (BCP 47).")
     parser.add_argument(
         "--text-class",
@@ -69,6 +83,11 @@ def settings_given(options: dict[str, Any]) -> dict[str, Any]:
     for name in ("axes", "languages"):
         if options[name] is not None:
             facts[name] = [word.strip() for words in options[name] for word in words.split(",") if word.strip()]
+    for name in ("emergent_in_a_row", "care_lead"):
+        if options[name] is not None:
+            facts[name] = options[name]
+    if options["topics"] is not None:
+        facts["topics"] = [] if options["topics"] == ["default"] else options["topics"]
     if facts.get("axes") == ["default"]:
         facts["axes"] = list(DEFAULT_AXES)
     if options["not_for_public_text"] is not None:

@@ -18,7 +18,7 @@ from django.utils import timezone
 from annotation.joining import AttestationMissing, IdentifiableTexts, StudyNeedsAName
 from annotation.languages_and_countries import check_language
 from annotation.locks import lock_study_row, share_study
-from annotation.models import Study, TextClass, User
+from annotation.models import Membership, Study, TextClass, User
 from consilium.canonical import canonical_line, normal_text, sha256_hex
 from consilium.errors import RuleViolation
 
@@ -34,10 +34,14 @@ SETTINGS = (
     "attestation",
     "outside_endpoints_basis",
     "is_not_for_public_text",
+    "topics",
+    "emergent_in_a_row",
+    "care_lead",
 )
 """What an admin sets, in the order in which it is asked."""
 
-LONGEST = {"name": 200, "axis": 100}
+LONGEST = {"name": 200, "axis": 100, "topic": 200}
+MOST_EMERGENT_IN_A_ROW = 50
 _RECORDED = re.compile(r"\n\nRecorded by (?P<by>[^\n]+) on (?P<on>[^\n]+)\.\Z")
 
 
@@ -47,6 +51,18 @@ class StudyNeedsAnAxis(RuleViolation):
 
 class AxisIsUnreadable(RuleViolation):
     """An axis is named in at most 100 characters, on one line."""
+
+
+class TopicIsUnreadable(RuleViolation):
+    """A topic is named in at most 200 characters, on one line."""
+
+
+class TooManyInARow(RuleViolation):
+    """Emergent conversations in a row: a whole number from 0, no limit, to 50."""
+
+
+class CareLeadIsNoMember(RuleViolation):
+    """The care lead is a member of the study: add "{email}" to its members first."""
 
 
 class TextCantBeKept(RuleViolation):
@@ -97,6 +113,8 @@ def set_up_study(*, study: Study, by: User | None, seen: Mapping[str, str] | Non
         after = {**current, **given}
         if after["text_class"] == TextClass.DE_IDENTIFIED and not after["attestation"]:
             raise AttestationMissing
+        if "care_lead" in changed:
+            _check_care_lead(now, after["care_lead"])
         for name in changed:
             setattr(now, name, after[name])
         if "outside_endpoints_basis" in changed:
@@ -164,6 +182,12 @@ def clean_setting(name: str, value: Any) -> Any:
         return _clean_axes(value)
     if name == "languages":
         return _clean_languages(value)
+    if name == "topics":
+        return _clean_topics(value)
+    if name == "emergent_in_a_row":
+        return _clean_in_a_row(value)
+    if name == "care_lead":
+        return _clean_text(value).strip().lower()
     text = _clean_text(value)
     if name == "name" and not 0 < len(text) <= LONGEST["name"]:
         raise StudyNeedsAName
@@ -190,6 +214,29 @@ def _clean_axes(value: Collection[str]) -> list[str]:
     if any(len(axis) > LONGEST["axis"] or "\n" in axis for axis in axes):
         raise AxisIsUnreadable
     return axes
+
+
+def _clean_topics(value: Collection[str]) -> list[str]:
+    topics = [" ".join(_clean_text(topic).split(" ")).strip() for topic in value]
+    topics = list(dict.fromkeys(topic for topic in topics if topic))
+    if any(len(topic) > LONGEST["topic"] or "\n" in topic for topic in topics):
+        raise TopicIsUnreadable
+    return topics
+
+
+def _clean_in_a_row(value: Any) -> int:
+    """A number; nothing said is what a study begins with."""
+    if value is None:
+        return int(Study._meta.get_field("emergent_in_a_row").get_default())
+    if not isinstance(value, int) or not 0 <= value <= MOST_EMERGENT_IN_A_ROW:
+        raise TooManyInARow
+    return value
+
+
+def _check_care_lead(study: Study, email: str) -> None:
+    members = Membership.objects.filter(study=study, left_at=None, user__is_active=True)
+    if email and not members.filter(user__email__iexact=email).exists():
+        raise CareLeadIsNoMember(email=email)
 
 
 def _clean_languages(value: Collection[str]) -> list[str]:

@@ -14,7 +14,14 @@ from annotation.consensus import ALL_CATEGORIES, PRESETS
 from annotation.models import Drafting, ObjectionCategory, Policy, Study, TextClass, Weights
 from annotation.models.studies import DEFAULT_AXES
 from annotation.setting_dates import CONSEQUENCES, DateOf
-from annotation.setting_up import SETTINGS, clean_setting, hash_of, hashes_of, settings_of
+from annotation.setting_up import (
+    MOST_EMERGENT_IN_A_ROW,
+    SETTINGS,
+    clean_setting,
+    hash_of,
+    hashes_of,
+    settings_of,
+)
 from consilium.errors import RuleViolation
 from consilium.plain_forms import PlainForm
 
@@ -67,7 +74,10 @@ class SettingsForm(PlainForm):
         required=False,
         strip=False,
         widget=_text(2),
-        help_text="A name, and how to reach them. In reach on every page.",
+        help_text=(
+            "A name, and how to reach them. In reach on every page. A line that begins with a country's two letters, "
+            "such as GB: Samaritans, 116 123, comes first for the people who are there."
+        ),
     )
     consent_text = forms.CharField(
         label="Consent text",
@@ -122,8 +132,27 @@ class SettingsForm(PlainForm):
         label="Never show these texts in public reports or demo pages", required=False
     )
 
+    topics = LinesField(
+        label="Topics that clinicians can ask to be spared",
+        required=False,
+        help_text="One a line, each a tag of conversations. Empty: all the tags that the conversations carry.",
+    )
+    emergent_in_a_row = forms.IntegerField(
+        label="Emergent conversations in a row, at most",
+        required=False,
+        min_value=0,
+        max_value=MOST_EMERGENT_IN_A_ROW,
+        help_text="After so many another one comes in between, where there is one. 0: no limit.",
+    )
+    care_lead = forms.EmailField(
+        label="Who is told when a conversation may be a real person",
+        required=False,
+        help_text="The e-mail address of a member. Empty: all admins are told. No mail holds any of its text.",
+    )
+
     GROUPS = (
         ("Before the first text", ("what_to_expect", "support_contact", "consent_text")),
+        ("Care", ("topics", "emergent_in_a_row", "care_lead")),
         ("How the panel works", ("guidelines", "axes", "languages")),
         (
             "What the study is",

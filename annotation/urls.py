@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from annotation.views import desk, discussion, drafting, making, studies, voting, you
+from annotation.views import caring, desk, discussion, drafting, making, studies, voting, you
 
 STUDY = "studies/<slug:slug>/"
 CONVERSATION = STUDY + "conversations/<uuid:conversation_id>/"
@@ -17,14 +17,21 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(STUDY, studies.show_study, name="study"),
     path(STUDY + "consent/", studies.consent, name="study_consent"),
     path(STUDY + "guidelines/", studies.guidelines, name="study_guidelines"),
+    path(STUDY + "topics/", caring.topics, name="study_topics"),
+    path(STUDY + "topics/hand-back/", caring.hand_back, name="hand_back"),
     path(STUDY + "pause/", studies.pause, name="study_pause"),
     path(STUDY + "continue/", studies.go_on, name="study_continue"),
     path(STUDY + "conversations/", studies.list_conversations, name="study_conversations"),
     path(CONVERSATION, desk.show_desk, name="desk"),
     path(CONVERSATION + "rounds/", desk.show_rounds, name="rounds"),
     path(CONVERSATION + "recuse/", desk.recuse, name="recuse"),
+    path(CONVERSATION + "real-person/", caring.lock, name="lock_conversation"),
+    path(CONVERSATION + "broken/", caring.report, name="report_conversation"),
     path(CONVERSATION + "unsent/", desk.keep, name="keep_unsent"),
     path(CONVERSATION + "drafts/", drafting.draft, name="draft"),
+    path(CONVERSATION + "advice/", drafting.advice, name="advice"),
+    path(CONVERSATION + "merges/", discussion.merge, name="merge"),
+    path(CONVERSATION + "kept-pairs/", discussion.keep_both_of_a_pair, name="keep_both"),
     path(CONVERSATION + "finished/", drafting.finish, name="finish_drafting"),
     path(CONVERSATION + "drafting-again/", drafting.resume, name="resume_drafting"),
     path(CONVERSATION + "nothing-to-add/", discussion.end, name="end_discussion"),

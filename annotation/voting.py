@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
+from annotation.care_locks import ConversationIsLocked, refuse_if_locked
 from annotation.drafting import StaleRevision, reviews
 from annotation.locks import lock_open_round, share_study
 from annotation.models import Criterion, ObjectionCategory, Revision, RoundCriterion, User, Vote
@@ -75,6 +76,7 @@ def cast_vote(*, criterion: Criterion, seen: Revision, reviewer: User, ballot: B
         with transaction.atomic():
             share_study(study.id)
             this = lock_open_round(criterion.conversation_id)
+            refuse_if_locked(criterion.conversation_id)
             if this is None or this.is_past:  # type: ignore[attr-defined]
                 raise RoundIsRevealedAlready
             criterion = Criterion.objects.select_related("current_revision", "conversation").get(pk=criterion.pk)
@@ -110,6 +112,8 @@ def cast_vote(*, criterion: Criterion, seen: Revision, reviewer: User, ballot: B
     except DatabaseError as error:
         if violated_constraint(error) == "votes_are_cast_and_changed_until_the_reveal":
             raise RoundIsRevealedAlready from error
+        if violated_constraint(error) == "votes_wait_while_a_conversation_is_locked":
+            raise ConversationIsLocked from error
         raise
     return vote
 
@@ -119,6 +123,7 @@ def take_back_vote(*, criterion: Criterion, reviewer: User) -> bool:
     with transaction.atomic():
         share_study(criterion.study_id)
         this = lock_open_round(criterion.conversation_id)
+        refuse_if_locked(criterion.conversation_id)
         if this is None or this.is_past:  # type: ignore[attr-defined]
             raise RoundIsRevealedAlready
         assert criterion.current_revision is not None

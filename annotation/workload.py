@@ -1,7 +1,8 @@
 """What waits for a clinician: the conversations assigned, what is left in each, and which comes next.
 
 Only what the person did is counted here: own drafts, own votes, the own end of a discussion. What waits comes before
-what doesn't; there, what is due first, then what was begun, then the order of the file.
+what doesn't; there, what is due first, then what was begun, then the order of the file. What opens next (``Part``)
+keeps to that order, but puts another conversation in after as many emergent ones as the study allows in a row.
 """
 
 from collections import Counter, defaultdict
@@ -17,7 +18,9 @@ from django.db import models
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.functions import Coalesce
 
+from annotation.care_locks import is_locked
 from annotation.models import (
+    Acuity,
     Assignment,
     Conversation,
     Criterion,
@@ -29,6 +32,7 @@ from annotation.models import (
     Vote,
     VoteRequest,
 )
+from annotation.pacing import count_in_a_row, spread_out
 from annotation.states import ConversationState, CriterionState, with_conversation_state, with_criterion_state
 from annotation.writers import ways_to_be_writer
 
@@ -49,9 +53,12 @@ class Assigned:
     is_asked: bool
     due_at: datetime | None
     waits: bool
+    is_locked: bool = False
 
     @property
     def state_in_words(self) -> str:
+        if self.is_locked:
+            return "locked"
         if self.state == ConversationState.DRAFTING:
             return "closed without a criterion" if self.is_drafting_closed else "drafting"
         if self.state == ConversationState.VOTING:
@@ -61,6 +68,8 @@ class Assigned:
     @property
     def left(self) -> str:
         """What is left to do, or what the person waits for."""
+        if self.is_locked:
+            return "an admin looks at it first"
         if self.state == ConversationState.DRAFTING:
             if self.is_drafting_closed:
                 return "nothing to vote on"
@@ -112,6 +121,7 @@ def assigned_to(user: User, studies: Iterable[Study]) -> "QuerySet[Conversation,
             voted=_count(covered.filter(Exists(voted)), "round__conversation"),
             unsettled=_count(with_criterion_state(standing).filter(Q(state=CriterionState.DISCUSSION)), "conversation"),
             standing=_count(standing, "conversation"),
+            is_locked=is_locked(),
             is_asked=Exists(
                 VoteRequest.objects.filter(
                     after_round__conversation=OuterRef("pk"), after_round__number=OuterRef("last_round")
@@ -136,6 +146,7 @@ def assigned_to(user: User, studies: Iterable[Study]) -> "QuerySet[Conversation,
                 output_field=models.DateTimeField(),
             ),
             waits=Case(
+                When(is_locked=True, then=Value(False)),
                 When(state=ConversationState.DRAFTING, drafting_closed_at=None, finished_at=None, then=Value(True)),
                 When(state=ConversationState.VOTING, voted__lt=F("to_vote"), then=Value(True)),
                 When(
@@ -175,6 +186,7 @@ def as_assigned(rows: Iterable[Any]) -> list[Assigned]:
             is_asked=row.is_asked,
             due_at=row.due_at,
             waits=row.waits,
+            is_locked=row.is_locked,
         )
         for row in rows
     ]
@@ -185,24 +197,50 @@ class Part:
     """A clinician's part in a study: how many conversations are assigned, and which wait, the next one first."""
 
     assigned: int = 0
-    waiting: tuple[UUID, ...] = ()
+    in_order: tuple[tuple[UUID, bool], ...] = ()
+    """What waits, in the order of what is due, each with whether it is emergent."""
+    in_a_row: int = 0
+    """How many emergent conversations the person finished last, one after the other."""
+    limit: int = 0
+    """How many of them the study allows in a row; 0: any number."""
+
+    @property
+    def waiting(self) -> tuple[UUID, ...]:
+        """What waits, as it comes: with others between the emergent ones, where there are others."""
+        return tuple(spread_out(self.in_order, in_a_row=self.in_a_row, limit=self.limit))
 
     @property
     def done(self) -> int:
-        return self.assigned - len(self.waiting)
+        return self.assigned - len(self.in_order)
+
+    @property
+    def is_a_pause_due(self) -> bool:
+        """Whether as many emergent conversations as the study allows lie behind, and only such ones are left."""
+        is_enough = bool(self.limit) and self.in_a_row >= self.limit
+        return is_enough and bool(self.in_order) and all(is_emergent for _, is_emergent in self.in_order)
 
     def next(self, *, after: UUID | None = None) -> UUID | None:
         """The conversation that comes next; not ``after``, which is the one on the desk."""
-        return next((conversation_id for conversation_id in self.waiting if conversation_id != after), None)
+        others = [each for each in self.in_order if each[0] != after]
+        return next(iter(spread_out(others, in_a_row=self.in_a_row, limit=self.limit)), None)
 
 
 def parts_of(user: User, studies: Collection[Study]) -> dict[UUID, Part]:
-    """A clinician's part in each study, by study id. One query."""
+    """A clinician's part in each study, by study id. Two queries at most."""
     assigned: dict[UUID, int] = Counter()
-    waiting: dict[UUID, list[UUID]] = defaultdict(list)
+    waiting: dict[UUID, list[tuple[UUID, bool]]] = defaultdict(list)
     rows: Any = assigned_to(user, studies)
-    for study_id, conversation_id, waits in rows.values_list("study_id", "id", "waits"):
+    for study_id, conversation_id, waits, acuity in rows.values_list("study_id", "id", "waits", "acuity"):
         assigned[study_id] += 1
         if waits:
-            waiting[study_id].append(conversation_id)
-    return {study.id: Part(assigned[study.id], tuple(waiting[study.id])) for study in studies}
+            waiting[study_id].append((conversation_id, acuity == Acuity.EMERGENT))
+    paced = [
+        study
+        for study in studies
+        if study.emergent_in_a_row and any(is_emergent for _, is_emergent in waiting[study.id])
+    ]
+    in_a_row = count_in_a_row(user, paced) if paced else {}
+    return {
+        study.id: Part(assigned[study.id], tuple(waiting[study.id]), in_a_row.get(study.id, 0), study.emergent_in_a_row)
+        for study in studies
+    }

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path, re_path
 
-from grading import api, api_judging, api_reports
+from grading import api, api_judging, api_reports, api_votes
 
 STUDY = "studies/<slug:slug>/"
 RUN = STUDY + "runs/<uuid:run_id>/"
@@ -20,6 +20,8 @@ urlpatterns: list[URLPattern] = [
     path(RUN + "agreement/", api_reports.Agreement.as_view(), name="api_agreement"),
     path(RUN + "agreement/chart/", api_reports.AgreementChart.as_view(), name="api_agreement_chart"),
     path(RUN + "pairs/", api_reports.Pairs.as_view(), name="api_pairs"),
+    path(STUDY + "votes-agreement/", api_votes.VoteAgreement.as_view(), name="api_vote_agreement"),
+    path(STUDY + "votes-agreement/mine/", api_votes.OwnVotes.as_view(), name="api_own_votes"),
     path(STUDY + "verdicts/", api_judging.Verdicts.as_view(), name="api_verdicts"),
     path(STUDY + "verdicts/import/", api_judging.VerdictsImport.as_view(), name="api_verdicts_import"),
     path(JUDGING, api_judging.Judging.as_view(), name="api_judging"),

@@ -164,7 +164,9 @@ def read_votes(study: Study) -> tuple[list[Pattern], list[Voters]]:
         VOTES, study=study.id
     ):
         if counts is not None:
-            patterns.append(Pattern(axis, is_first, is_last, *counts, weights=tuple(weights or ()), criteria=number))
+            agreed, objected, abstained, recused, imported = counts
+            answers = (agreed, objected, abstained, recused, imported)
+            patterns.append(Pattern(axis, is_first, is_last, *answers, tuple(weights or ()), number))
             continue
         place = (axis, is_first, is_last)
         those = voters.setdefault(place, Voters(*place))

@@ -16,6 +16,8 @@ from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Value, 
 from django.utils import timezone
 
 from annotation.assigning import reads
+from annotation.care_locks import refuse_if_locked, unlocked
+from annotation.locks import lock_conversation
 from annotation.models import Membership, Role, Study, User
 from consilium.errors import RuleViolation
 from grading.models import GradesOpened, Response, ReviewerVerdict, Run, RunResponse
@@ -97,10 +99,13 @@ def versions_to_judge(study: Study) -> "QuerySet[RubricVersion]":
 
 
 def responses_to_judge(version: RubricVersion) -> "QuerySet[Response]":
-    """The version's responses that did not fail, in the order of their random ids: it tells no respondent."""
+    """The version's responses that did not fail, in the order of their random ids: it tells no respondent.
+
+    None to a conversation that is locked for a person's sake.
+    """
     hashes = version.conversations.values("item_sha256")
     return (
-        Response.objects.not_failed()
+        unlocked(Response.objects.not_failed(), "conversation")
         .filter(study=version.study_id, conversation__item_sha256__in=hashes)
         .select_related("conversation")
         .order_by("conversation__position", "conversation_id", "id")
@@ -115,14 +120,15 @@ def judging_progress(version: RubricVersion, person: User) -> tuple[int, int]:
         .values("frozen_conversation__item_sha256")
         .annotate(number=Count("id"))
     }
-    hashes = Response.objects.not_failed().filter(
+    hashes = unlocked(Response.objects.not_failed(), "conversation").filter(
         study=version.study_id, conversation__item_sha256__in=per_conversation
     )
     pairs = sum(
         per_conversation[row["conversation__item_sha256"]] * row["number"]
         for row in hashes.values("conversation__item_sha256").annotate(number=Count("id"))
     )
-    done = ReviewerVerdict.objects.filter(
+    verdicts = unlocked(ReviewerVerdict.objects.all(), "response__conversation")
+    done = verdicts.filter(
         reviewer=person,
         study=version.study_id,
         response__is_failed=False,
@@ -217,7 +223,7 @@ def waiting_to_judge(study: Study, person: User) -> int:
         version__in=versions_to_judge(study),
         frozen_conversation__item_sha256=OuterRef("conversation__item_sha256"),
     )
-    waiting = Response.objects.not_failed().filter(Exists(left), study=study)
+    waiting = unlocked(Response.objects.not_failed(), "conversation").filter(Exists(left), study=study)
     languages = waiting.values("conversation__language").annotate(number=Count("id"))
     return sum(row["number"] for row in languages if reads(person, row["conversation__language"]))
 
@@ -250,6 +256,8 @@ def give_verdict(
     """
     comment = comment.replace("\x00", "")
     with transaction.atomic():
+        lock_conversation(response.conversation_id)
+        refuse_if_locked(response.conversation_id)
         _one_at_a_time(response.study_id, reviewer)
         if not may_judge(criterion.version.study, reviewer) or response.study_id != criterion.version.study_id:
             raise NotAClinician

@@ -95,6 +95,10 @@ class OwnReport:
     open_conversations: int
     figures: dict[When, OwnVotes]
 
+    @property
+    def has_votes(self) -> bool:
+        return self.figures[When.FIRST].votes + self.figures[When.LAST].votes > 0
+
     def as_data(self) -> dict[str, Any]:
         return {
             "open_conversations": self.open_conversations,

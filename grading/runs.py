@@ -19,6 +19,7 @@ from django.db.models.functions import Length
 from django.utils import timezone
 from procrastinate.contrib.django import app
 
+from annotation.care_locks import unlocked
 from annotation.models import Study, TextClass, User
 from consilium.errors import RuleViolation
 from grading.graders import is_outside
@@ -79,7 +80,7 @@ def start_run(
         _check_outside(study, grader)
         if not is_deliberate:
             _check_not_twice(version, grader, by)
-        responses = _responses_of(version)
+        responses = _responses_of(version, locked=False)
         pairs = sum(this.criteria for this in responses if not this.is_failed)
         if not pairs:
             raise NoPairs(version=str(version))
@@ -248,8 +249,11 @@ _MIND = """
 # What a run takes
 
 
-def _responses_of(version: RubricVersion) -> list[_ToGrade]:
-    """The study's responses to conversations of a version, the longest work first: the last to end ends soonest."""
+def _responses_of(version: RubricVersion, *, locked: bool = True) -> list[_ToGrade]:
+    """The study's responses to conversations of a version, the longest work first: the last to end ends soonest.
+
+    ``locked``: also those to conversations that are locked for a person's sake, which no new run takes.
+    """
     by_conversation: dict[UUID, int] = {}
     by_hash: dict[str, int] = {}
     rows = FrozenConversation.objects.filter(version=version).annotate(number=Count("criteria"))
@@ -259,8 +263,9 @@ def _responses_of(version: RubricVersion) -> list[_ToGrade]:
         by_conversation[conversation_id] = number
         by_hash.setdefault(item_sha256, number)
     frozen = FrozenConversation.objects.filter(version=version)
+    every = Response.objects.filter(study=version.study_id)
     responses = (
-        Response.objects.filter(study=version.study_id)
+        (every if locked else unlocked(every, "conversation"))
         .filter(
             Q(conversation__in=frozen.values("conversation_id"))
             | Q(conversation__item_sha256__in=frozen.values("item_sha256"))

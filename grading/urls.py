@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from grading.views import graders, judging, reports, responses, runs, unscored
+from grading.views import graders, judging, reports, responses, runs, unscored, votes
 
 STUDY = "studies/<slug:slug>/"
 RUN = STUDY + "runs/<uuid:run_id>/"
@@ -29,6 +29,8 @@ urlpatterns = [
         runs.act,
         name="run_act",
     ),
+    path(STUDY + "votes-agreement/", votes.agreement, name="vote_agreement"),
+    path(STUDY + "votes-agreement/mine/", votes.own, name="own_votes"),
     path(STUDY + "waiting-to-judge/", judging.waiting, name="waiting_to_judge"),
     path(STUDY + "judging/", judging.judging, name="study_judging"),
     path(STUDY + "judging/<str:version>/", judging.go_on, name="go_on_judging"),

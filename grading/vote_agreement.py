@@ -88,14 +88,11 @@ class Figures:
     def votes(self) -> int:
         return self.agreed + self.objected
 
-    @property
-    def share_agreeing(self) -> float | None:
-        return self.agreed / self.votes if self.votes else None
-
     def as_data(self) -> dict[str, Any]:
         counts = ("people", "criteria", "compared", "agreed", "objected", "abstained", "recused", "imported")
         return {
             **{name: getattr(self, name) for name in counts},
+            "is_too_few": self.is_too_few,
             "with_majority": self.with_majority,
             "beside_majority": self.beside_majority,
             **{name: number.value for name, number in self.coefficients.items()},
@@ -165,11 +162,13 @@ def _people(voters: Iterable[Voters]) -> frozenset[UUID]:
 class Agreement:
     """What an admin or a researcher may read. A figure is None where it would tell of fewer than five people.
 
-    ``axes`` are those that may be told of, by when; ``left_out`` counts the others. ``categories`` counts objections.
+    ``voted_again`` criteria were voted on in more than one round. ``axes`` are those that may be told of, by when;
+    ``left_out`` counts the others. ``categories`` counts objections.
     """
 
     study: Study
     open_conversations: int
+    voted_again: int
     figures: dict[When, Figures | None]
     axes: dict[When, dict[str, Figures]]
     left_out: dict[When, int]
@@ -189,6 +188,7 @@ class Agreement:
             "study": self.study.slug,
             "open_conversations": self.open_conversations,
             "has_votes": self.has_votes,
+            "voted_again": self.voted_again,
             "fewest_people": FEWEST_PEOPLE,
             **{when.value: told(when) for when in When},
             "by_axis": {
@@ -226,6 +226,7 @@ def report_votes(study: Study) -> Agreement:
     return Agreement(
         study=study,
         open_conversations=count_open(study),
+        voted_again=sum(row.criteria for row in patterns if row.is_first and not row.is_last),
         figures=figures,
         axes=axes,
         left_out=left_out,

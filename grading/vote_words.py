@@ -1,7 +1,9 @@
-"""The agreement on votes as people read it: sentences first, then tables, each number with its reason where it has none."""
+"""The agreement on votes as people read it: sentences, then tables; what has no value stands with its reason."""
+
+from typing import Any
 
 from annotation.models import ObjectionCategory
-from consilium.templatetags.consilium_text import decimals, signed
+from consilium.templatetags.consilium_text import decimals
 from grading.own_votes import OwnReport, OwnVotes
 from grading.report_cells import Cell, Head, Notes, Row, Table, n_of_m
 from grading.score_tables import axes_in_order, axis_words
@@ -9,7 +11,8 @@ from grading.statistics.undefined import Coefficient, Reason
 from grading.vote_agreement import FEWEST_PEOPLE, TOO_FEW_CRITERIA, TOO_FEW_PEOPLE, Agreement, Figures, When
 
 NEARLY_ALL = 0.9
-"""From this share of agreeing votes on, alpha is said to be low for want of objections, not of agreement."""
+LOW = 0.4
+"""From this share of agreeing votes on an alpha below this is said to be low for want of objections."""
 
 WORDS = {
     "agree": "Both agree",
@@ -24,6 +27,8 @@ SENTENCES = {
     Reason.SINGLE_CLASS: "Every vote is the same, so agreement beyond chance can't be told.",
     Reason.CLASS_ABSENT: "Nobody voted so.",
 }
+NO_MAJORITY = "There is no criterion on which you voted and most of the others did so."
+NO_WEIGHTS = "There is no criterion on which you and somebody else agreed."
 HEADINGS = {
     When.FIRST: "First round, before discussion",
     When.LAST: "Last round",
@@ -73,33 +78,35 @@ def _specific(figures: Figures) -> str:
 
 
 def _how_to_read_alpha(figures: Figures) -> list[str]:
-    alpha, same, share = figures.coefficients["alpha"].value, figures.coefficients["observed"].value, figures.agreeing
-    assert same is not None and share is not None
+    alpha, same, ac1 = (figures.coefficients[name].value for name in ("alpha", "observed", "ac1"))
     if alpha is None:
         return [f"All {figures.votes:,} votes are the same. Alpha has no value then: it compares with chance."]
-    if share < NEARLY_ALL:
+    share = figures.agreed / figures.votes
+    if share < NEARLY_ALL or alpha >= LOW:
         return []
-    ac1 = figures.coefficients["ac1"].value
+    assert same is not None
     assert ac1 is not None
     return [
         f"Alpha is {decimals(alpha)} although two votes on one criterion are the same in {percent(same)} of pairs: "
-        f"{percent(share)} of all votes agree, and where nearly everybody agrees alpha comes out near zero, however well "
-        f"the panel is at one. AC1, which does not do so, is {decimals(ac1)}. How well objections meet is in “both object”."
+        f"{percent(share)} of all votes agree, and where nearly everybody agrees alpha comes out low, near zero, "
+        f"however well the panel is at one. AC1, which does not, is {decimals(ac1)}; how well objections meet, "
+        "“both object” says."
     ]
 
 
 def open_sentence(count: int) -> str:
-    """What is said of rounds that are not revealed: how many, nothing else."""
+    """What is said of rounds that are not revealed: of how many conversations, nothing else."""
     if not count:
         return ""
-    return f"{count:,} conversation{'' if count == 1 else 's'} still {'has' if count == 1 else 'have'} an open round: left out here."
+    said = "1 conversation still has" if count == 1 else f"{count:,} conversations still have"
+    return f"{said} an open round, which is left out here."
 
 
 def imported_sentence(figures: Figures) -> str:
     given = figures.agreed + figures.objected + figures.abstained + figures.recused
     if not figures.imported:
         return ""
-    return f"{n_of_m(figures.imported, given)} votes of the first rounds were imported: taken elsewhere, and counted here."
+    return f"{n_of_m(figures.imported, given)} votes were imported: taken elsewhere, and counted here."
 
 
 # Tables
@@ -108,7 +115,8 @@ def imported_sentence(figures: Figures) -> str:
 def rounds_table(report: Agreement) -> Table:
     """First and last rounds, of all criteria and of those voted on again."""
     notes = Notes()
-    rows = [_row(HEADINGS[when], report.figures[when], notes) for when in When]
+    shown = list(When) if report.voted_again else [When.FIRST]
+    rows = [_row(HEADINGS[when], report.figures[when], notes) for when in shown]
     heads = ["Round", "Criteria", "People", "Agree", "Object", *WORDS.values()]
     return Table("rounds", "Before and after discussion", [Head(text) for text in heads], rows, notes, ABOUT)
 
@@ -148,16 +156,22 @@ def _row(name: str, figures: Figures | None, notes: Notes) -> Row:
     counts = [figures.criteria, figures.people, figures.agreed, figures.objected]
     cells = [Cell(f"{number:,}") for number in counts]
     if figures.is_too_few:
-        return Row(name, [*cells, Cell("counts only", mark=notes.mark(TOO_FEW_CRITERIA), is_word=True, span=len(WORDS))])
+        return Row(
+            name, [*cells, Cell("counts only", mark=notes.mark(TOO_FEW_CRITERIA), is_word=True, span=len(WORDS))]
+        )
     return Row(name, [*cells, *(cell_of(figures.coefficients[each], notes, each) for each in WORDS)])
 
 
 def cell_of(number: Coefficient, notes: Notes, name: str = "") -> Cell:
     """A number, or why there is none."""
     if number.reason is not None:
-        return Cell("undefined", mark=notes.mark(SENTENCES[number.reason]), is_word=True)
+        return _undefined(SENTENCES[number.reason], notes)
     assert number.value is not None
     return Cell(decimals(number.value, 1) if name == "weights" else decimals(number.value))
+
+
+def _undefined(sentence: str, notes: Notes) -> Cell:
+    return Cell("undefined", mark=notes.mark(sentence), is_word=True)
 
 
 # One person's own
@@ -184,18 +198,60 @@ def _own_cells(own: OwnVotes, notes: Notes) -> list[Cell]:
     }
     cells = [Cell(f"{own.votes:,}")]
     for name, share in own.shares.items():
-        over = n_of_m(*parts[name])
-        is_known = share.value is not None
-        cells.append(Cell(percent(share.value or 0), over) if is_known else cell_of(share, notes))
-    difference = own.weight_difference
-    if difference.value is None:
-        return [*cells, cell_of(difference, notes)]
-    return [*cells, Cell(with_sign(difference.value), f"over {own.weighed:,}")]
+        if share.value is None:
+            cells.append(_undefined(NO_MAJORITY, notes))
+        else:
+            cells.append(Cell(percent(share.value), n_of_m(*parts[name])))
+    difference = own.weight_difference.value
+    if difference is None:
+        return [*cells, _undefined(NO_WEIGHTS, notes)]
+    return [*cells, Cell(with_sign(difference), f"over {own.weighed:,}")]
 
 
 def with_sign(number: float) -> str:
     """+0.4, −0.4, 0.0."""
-    rounded = round(number, 1)
-    if not rounded:
-        return "0.0"
-    return f"{signed(1 if rounded > 0 else -1)[0]}{decimals(abs(rounded), 1)}"
+    rounded = round(number, 1) or 0.0
+    return f"{'+' if rounded > 0 else ''}{decimals(rounded, 1)}"
+
+
+# A terminal
+
+TERMINAL_ABOUT = (
+    f"{ABOUT} Again: criteria voted on more than once. –: undefined, or too few criteria. With --json every number, "
+    "and the reason of each that has none."
+)
+
+
+def terminal_rows(report: dict[str, Any]) -> list[tuple[list[str], list[list[str]]]]:
+    """The rounds, the axes in the first rounds and the categories, from the report as data."""
+    heads = ["Criteria", "Agree", "Object", *(WORDS | {"observed": "Same", "weights": "Apart"}).values()]
+    names = {When.FIRST: "First", When.LAST: "Last", When.AGAIN_FIRST: "Again: first", When.AGAIN_LAST: "Again: last"}
+    rounds = [when for when in When if report["voted_again"] or when == When.FIRST]
+    categories = report["by_category"]
+    return [
+        (["Round", *heads], [_line(names[when], report[when]) for when in rounds]),
+        (
+            ["Axis, first round", *heads],
+            [_line(axis_words(axis), row) for axis, row in report["by_axis"]["first"].items()],
+        ),
+        (
+            ["Objections", "First round", "Last round"],
+            [
+                [category.label, f"{categories['first'][category]:,}", f"{categories['last'].get(category, 0):,}"]
+                for category in ObjectionCategory
+            ],
+        ),
+    ]
+
+
+def _line(name: str, row: dict[str, Any] | None) -> list[str]:
+    if row is None:
+        return [name, *["not told"] * 3, *[""] * len(WORDS)]
+    numbers = [_number(row, each) for each in WORDS]
+    return [name, f"{row['criteria']:,}", f"{row['agreed']:,}", f"{row['objected']:,}", *numbers]
+
+
+def _number(row: dict[str, Any], name: str) -> str:
+    if row[name] is None or row["is_too_few"]:
+        return "–"
+    return decimals(row[name], 1 if name == "weights" else 3)

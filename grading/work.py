@@ -164,7 +164,13 @@ _RESPONSE: LiteralString = """
         (SELECT id FROM rubrics_frozenconversation
          WHERE version_id = run.version_id AND item_sha256 = conversation.item_sha256 ORDER BY position, id LIMIT 1)
     )
-    WHERE run.id = %(run)s AND response.id = %(response)s
+    WHERE run.id = %(run)s AND response.id = %(response)s AND NOT EXISTS (
+        -- locked for a person's sake: nothing of it goes to a grader (annotation.care_locks)
+        SELECT FROM annotation_conversationlock AS lock
+        WHERE lock.conversation_id = conversation.id AND NOT EXISTS (
+            SELECT FROM annotation_lockdecision WHERE lock_id = lock.id AND decision = 'released'
+        )
+    )
 """
 
 _ABANDON: LiteralString = """

@@ -15,6 +15,7 @@ from uuid import UUID
 from django.db import models
 
 from annotation import consensus
+from annotation.care_locks import locked_among
 from annotation.models import Acuity, Policy, Study
 from annotation.revealing import rule_of
 from annotation.states import ConversationState, CriterionState
@@ -128,9 +129,12 @@ def select(
     candidates.sort(key=lambda this: _reading_order(places[this.conversation_id], this))
     outcomes = outcomes_of(study, conversations)
     left: dict[UUID, tuple[LeftOutKind, str]] = {}
+    locked = locked_among({candidate.conversation_id for candidate in candidates})
     for candidate in candidates:
         outcome = outcomes.get(candidate.outcome_id) if candidate.outcome_id else None
         why = _why_not(candidate, places[candidate.conversation_id], outcome, policy)
+        if why is None and candidate.conversation_id in locked:
+            why = LeftOutKind.BY_NAME, "Its conversation is locked: it may be about a real person."
         if why is None and candidate.id in named:
             why = LeftOutKind.BY_NAME, f"Left out by name: {_ended(named[candidate.id])}"
         if why is not None:

@@ -148,8 +148,8 @@ def _compare(study: Study, rows: list[ReadMember], report: Report) -> list[ReadM
     """The rows that would write something; what is there already is counted, what stays is warned of."""
     people: dict[str, User] = {}
     for batch in in_batches([row.email.lower() for row in rows], BATCH):
-        for person in User.objects.annotate(address=Lower("email")).filter(address__in=batch):
-            people[person.email.lower()] = person
+        found = User.objects.alias(address=Lower("email")).filter(address__in=batch)
+        people |= {known.email.lower(): known for known in found}
     memberships = {membership.user_id: membership for membership in Membership.objects.filter(study=study)}
     writing = []
     for row in rows:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from uuid import UUID
 
+from annotation.care_locks import locked_among
 from annotation.importing.blindness import SENTENCE, blind_for
 from annotation.importing.report import Report
 from annotation.importing.rows import in_batches
@@ -58,6 +59,7 @@ class StoredVotes:
                 conversation__in=conversations
             ).values_list("conversation_id", "reviewer_id", "recused_at")
         }
+        self._locked = locked_among({criterion.conversation_id for criterion in self._criteria.values()})
         self._votes: dict[tuple[UUID, UUID], list[Vote]] = defaultdict(list)
         for batch in in_batches((criterion.id for criterion in self._criteria.values()), BATCH):
             votes = Vote.objects.filter(wording__criterion__in=batch).select_related("round", "wording")
@@ -153,6 +155,8 @@ class StoredVotes:
         this = self._open.get(conversation.id)
         if criterion.withdrawn_at or criterion.merged_into_id:
             return "criterion_id", f"Criterion “{row.criterion_id}” was withdrawn or merged: it takes no votes."
+        if conversation.id in self._locked:
+            return "criterion_id", f"Conversation “{conversation.external_id}” is locked: its votes wait."
         if conversation.drafting_closed_at is None:
             return "criterion_id", (
                 f"Expected a conversation whose drafting is closed; that of “{conversation.external_id}” is open."

@@ -1,5 +1,12 @@
 """People and studies; conversations, draft criteria, rounds and votes."""
 
+from annotation.models.care import (
+    ConversationLock,
+    ConversationReport,
+    DeclinedTopic,
+    LockDecision,
+    ReportClosing,
+)
 from annotation.models.conversations import Acuity, Assignment, Conversation, FileImport, UserProfile
 from annotation.models.criteria import Criterion, Revision, RevisionWriter, Scale
 from annotation.models.likenesses import SettledLikeness
@@ -23,12 +30,17 @@ __all__ = [
     "Comment",
     "Consent",
     "Conversation",
+    "ConversationLock",
+    "ConversationReport",
     "Criterion",
+    "DeclinedTopic",
     "Drafting",
     "FileImport",
+    "LockDecision",
     "Membership",
     "ObjectionCategory",
     "Policy",
+    "ReportClosing",
     "Revision",
     "RevisionWriter",
     "Role",

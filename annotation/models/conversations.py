@@ -176,6 +176,7 @@ class Assignment(Identified):
     ended_discussion_of = models.PositiveSmallIntegerField(
         null=True, blank=True, help_text="The number of the latest round whose discussion this person ended."
     )
+    ended_discussion_at = models.DateTimeField(null=True, blank=True)
 
     objects = AssignmentQuerySet.as_manager()
 

@@ -238,6 +238,28 @@ class Vote(Identified):
                     RETURN this;
                 """,
             ),
+            # By name it fires after the guard above, which holds the round's row: no lock slips in between.
+            Guard(
+                name="votes_wait_while_a_conversation_is_locked",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.Update | pgtrigger.Delete,
+                declare=[("this", "record")],
+                func="""
+                    IF TG_OP = 'DELETE' THEN this := OLD; ELSE this := NEW; END IF;
+                    IF EXISTS (
+                        SELECT FROM public.annotation_round AS held
+                          JOIN public.annotation_conversationlock AS lock USING (conversation_id)
+                         WHERE held.id = this.round_id AND NOT EXISTS (
+                            SELECT FROM public.annotation_lockdecision
+                             WHERE lock_id = lock.id AND decision = 'released'
+                         )
+                    ) THEN
+                        RAISE EXCEPTION 'the conversation is locked: its votes wait'
+                            USING ERRCODE = '23001', CONSTRAINT = 'votes_wait_while_a_conversation_is_locked';
+                    END IF;
+                    RETURN this;
+                """,
+            ),
             never_emptied(),
         ]
 

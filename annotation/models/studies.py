@@ -67,6 +67,18 @@ class Study(Identified):
     support_contact = models.TextField(blank=True)
     axes = ArrayField(models.CharField(max_length=100), default=default_axes)
     languages = ArrayField(models.CharField(max_length=35), default=list, blank=True)
+    topics = ArrayField(
+        models.CharField(max_length=200),
+        default=list,
+        blank=True,
+        help_text="What clinicians can ask to be spared; none named: the tags that its conversations carry.",
+    )
+    emergent_in_a_row = models.PositiveSmallIntegerField(
+        default=2, help_text="So many emergent conversations come one after the other at most; 0: no limit."
+    )
+    care_lead = models.EmailField(
+        max_length=254, blank=True, help_text="The member who is told when a conversation may be a real person."
+    )
     canary_string = models.CharField(max_length=200, default=new_canary)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey("annotation.User", on_delete=models.PROTECT, null=True, blank=True, related_name="+")

@@ -13,6 +13,7 @@ from annotation.acting_on_many import acts_for
 from annotation.admin_forms import AssignForm, AssignOneForm
 from annotation.assigning import assign_reviewer, assign_reviewers, out_of_reach
 from annotation.before_the_start import reach_by_language
+from annotation.caring_seen import care_of_conversation
 from annotation.models import Conversation, Criterion, Role, Study, User
 from annotation.overseeing import conversations_to_oversee, oversee, recused_from
 from annotation.permissions import StudyRequest, study_page, visible_criteria
@@ -107,6 +108,7 @@ def _answer(
     unreachable = {this.id for this in out_of_reach(study)}
     [overseen] = oversee(study, [row], out_of_reach=unreachable)
     has_round_left = overseen.last_round < study.policy.max_rounds
+    care = care_of_conversation(row)
     due = due_for_next_round([row.id], by_admin=True)[row.id] if overseen.is_in_discussion and has_round_left else {}
     context = {
         "overseen": overseen,
@@ -115,12 +117,15 @@ def _answer(
         "recused": recused_from(row),
         "due_count": len(due),
         "has_round_left": has_round_left,
-        "acts": acts_for(
+        "acts": []
+        if care.standing
+        else acts_for(
             overseen.state,
             is_drafting_open=overseen.is_drafting_open,
             has_round_left=has_round_left,
             is_unsettled=bool(due),
         ),
+        "care": care,
         "assign_form": form or AssignOneForm(conversation=row),
         "needed": study.policy.min_reviewed,
         "reaches": reach_by_language(study),

@@ -23,6 +23,7 @@ from annotation.assigning import recuse_from_conversation
 from annotation.desk import Desk, Sheet, lay_out
 from annotation.drafting import is_in_discussion
 from annotation.forms import CriterionForm, KeptForm, ObjectionForm, VoteForm, WordingForm, criterion_facts
+from annotation.merging import offered_pairs
 from annotation.models import Conversation, Role
 from annotation.permissions import StudyRequest, find_conversation, study_page
 from annotation.unsent import DRAFT, TooLongToKeep, keep_unsent, revision_place
@@ -113,12 +114,15 @@ def desk_context(desk: Desk, **shown: Any) -> dict[str, Any]:
     """What the desk's templates take; ``shown`` replaces forms by those that came back with something missing."""
     context: dict[str, Any] = {"desk": desk, "conversation": desk.conversation, **vote_forms(desk)}
     if desk.mode in {"drafting", "discussion"}:
-        context["new_form"] = criterion_form(desk)
+        context |= {"new_form": criterion_form(desk), "pairs": offered_pairs(desk)}
     return context | shown
 
 
 def open_desk(request: StudyRequest, conversation: Conversation) -> Desk:
-    return lay_out(reader=request.user, study=request.study, conversation=conversation)
+    desk = lay_out(reader=request.user, study=request.study, conversation=conversation)
+    if getattr(conversation, "is_locked", False):
+        desk.assignment = None  # an admin who reviews it reads it like the others
+    return desk
 
 
 def answer_desk(request: HttpRequest, desk: Desk, *, status: int = HTTPStatus.OK, **shown: Any) -> HttpResponse:

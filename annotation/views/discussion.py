@@ -4,17 +4,18 @@ from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_POST
 
-from annotation.desk import find_criterion
+from annotation.desk import find_criterion, find_revision
 from annotation.discussing import add_comment, end_discussion, request_vote
 from annotation.forms import CommentForm
+from annotation.merging import keep_both, merge_criteria
 from annotation.models import Criterion, Revision, Role, User
 from annotation.permissions import StudyRequest, find_conversation, study_page
 from annotation.unsent import sent_comment
-from annotation.views.desk import after_act, answer_desk, desk_context, keep_refused, open_desk, own_part
+from annotation.views.desk import after_act, answer_desk, as_uuid, desk_context, keep_refused, open_desk, own_part
 from consilium.pages import wants_fragment
 
 
@@ -64,6 +65,40 @@ def end(request: StudyRequest, conversation_id: UUID) -> HttpResponse:
     conversation.study = request.study
     end_discussion(conversation=conversation, by=request.user)
     return after_act(request, conversation, said="You have nothing to add here.", shows="end")
+
+
+@require_POST
+@study_page(Role.CLINICIAN)
+def merge(request: StudyRequest, conversation_id: UUID) -> HttpResponse:
+    """Merge one criterion into another that is like it."""
+    kept, merged = (_named(request, conversation_id, name) for name in ("kept", "merged"))
+    merge_criteria(
+        kept=kept,
+        kept_seen=find_revision(kept, as_uuid(request.POST.get("kept_seen"))),
+        merged=merged,
+        merged_seen=find_revision(merged, as_uuid(request.POST.get("merged_seen"))),
+        by=request.user,
+    )
+    return after_act(request, kept.conversation, said="Merged. It comes to a vote again.", criterion=kept.id)
+
+
+@require_POST
+@study_page(Role.CLINICIAN)
+def keep_both_of_a_pair(request: StudyRequest, conversation_id: UUID) -> HttpResponse:
+    """Say that two criteria are both kept, however alike."""
+    one, other = (_named(request, conversation_id, name) for name in ("one", "other"))
+    keep_both(one=one, other=other, by=request.user)
+    return after_act(request, one.conversation, said="Both are kept.")
+
+
+def _named(request: StudyRequest, conversation_id: UUID, name: str) -> Criterion:
+    """The criterion of the conversation that a field of the form names; Http404 else."""
+    criterion_id = as_uuid(request.POST.get(name))
+    if criterion_id is not None:
+        criterion = find_criterion(request.user, request.study, criterion_id)
+        if criterion.conversation_id == conversation_id:
+            return criterion
+    raise Http404("This conversation has no such criterion.")
 
 
 @study_page()

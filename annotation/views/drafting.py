@@ -4,9 +4,12 @@ from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
+from django.core.exceptions import ValidationError
 from django.http import HttpResponse
+from django.shortcuts import render
 from django.views.decorators.http import require_POST
 
+from annotation.advising import advise
 from annotation.desk import Desk, Sheet, find_criterion, find_objection, find_revision, lay_out
 from annotation.discussing import accept_objection
 from annotation.drafting import (
@@ -17,13 +20,15 @@ from annotation.drafting import (
     revise_criterion,
     withdraw_criterion,
 )
-from annotation.forms import CriterionForm
+from annotation.finding_alike import find_similar
+from annotation.forms import LONGEST, CriterionForm, PointsField
 from annotation.models import Criterion, Revision, Role, Vote
 from annotation.permissions import StudyRequest, find_conversation, study_page
 from annotation.unsent import DRAFT, revision_place, sent_draft, sent_revision
 from annotation.views.desk import (
     after_act,
     answer_desk,
+    as_uuid,
     criterion_form,
     keep_refused,
     open_desk,
@@ -48,6 +53,35 @@ def draft(request: StudyRequest, conversation_id: UUID) -> HttpResponse:
     criterion = draft_criterion(conversation=conversation, writer=request.user, **form.facts)
     sent_draft(writer=request.user, conversation=conversation)
     return after_act(request, conversation, said="Saved.", criterion=criterion.id)
+
+
+@require_POST
+@study_page(Role.CLINICIAN)
+def advice(request: StudyRequest, conversation_id: UUID) -> HttpResponse:
+    """What could make a text clearer while it is typed, and criteria that are like it. Nothing is kept or refused."""
+    conversation = find_conversation(request.user, request.study, conversation_id)
+    conversation.study = request.study
+    text = request.POST.get("text", "")[:LONGEST].replace("\x00", "")
+    context = {
+        "advice": advise(text, _points_typed(request)),
+        "similar": find_similar(
+            reader=request.user,
+            conversation=conversation,
+            text=text,
+            apart_from=as_uuid(request.POST.get("criterion")),
+        ),
+    }
+    return render(request, "annotation/_advice.html", context)
+
+
+def _points_typed(request: StudyRequest) -> int | None:
+    """The weight in the form so far: a typed number goes before a word; None where there is none yet."""
+    try:
+        typed = request.POST.get("points", "").strip() or request.POST.get("weight", "")
+        points: int | None = PointsField().clean(typed)
+    except ValidationError:
+        return None
+    return points
 
 
 @study_page(Role.CLINICIAN)

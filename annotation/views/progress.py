@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.acting_on_many import ROUND_ACTS, Done, RoundAct, act_on_each, would_act_on
 from annotation.admin_forms import ProgressFilter
 from annotation.assigning import out_of_reach
+from annotation.caring_seen import care_of_study
 from annotation.models import Conversation, Role, Study, User
 from annotation.overseeing import Stage, conversations_to_oversee, count_stages, oversee, shares_of_reviewers
 from annotation.permissions import StudyRequest, study_page
@@ -82,6 +83,7 @@ def show_progress(request: StudyRequest) -> HttpResponse:
         "shares": shares_of_reviewers(study),
         "policy_title": policy_title(study.policy),
         "missing": missing_before_start(study),
+        "care": care_of_study(study),
     }
     return render(request, "annotation/admin/progress.html", context)
 

@@ -10,7 +10,13 @@ from django.views.decorators.http import require_http_methods
 from annotation.joining import AttestationMissing
 from annotation.models import Role, Study
 from annotation.permissions import StudyRequest, study_page
-from annotation.setting_up import SettingsChangedMeanwhile, basis_recorded, missing_before_start, set_up_study
+from annotation.setting_up import (
+    CareLeadIsNoMember,
+    SettingsChangedMeanwhile,
+    basis_recorded,
+    missing_before_start,
+    set_up_study,
+)
 from annotation.study_forms import SettingsForm
 from annotation.views.progress import crumbs
 
@@ -29,6 +35,9 @@ def edit_settings(request: StudyRequest) -> HttpResponse:
         changed = set_up_study(study=study, by=request.user, seen=form.seen_hashes, **form.facts)
     except AttestationMissing as refusal:
         form.add_error("attestation", refusal.sentence)
+        return _answer(request, form)
+    except CareLeadIsNoMember as refusal:
+        form.add_error("care_lead", refusal.sentence)
         return _answer(request, form)
     except SettingsChangedMeanwhile as refusal:
         form.study = Study.objects.get(pk=study.pk)

@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from annotation.forms import YouForm
-from annotation.models import User
+from annotation.models import Role, Study, User
 from annotation.profile import describe_yourself
 from consilium.pages import signed_in
 
@@ -32,4 +32,7 @@ def you(request: HttpRequest) -> HttpResponse:
         messages.success(request, "What you said of yourself is saved.")
         return redirect("you")
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
-    return render(request, "annotation/you.html", {"form": form}, status=status)
+    studies = Study.objects.filter(
+        memberships__user=person, memberships__left_at=None, memberships__roles__contains=[Role.CLINICIAN]
+    ).order_by("name")
+    return render(request, "annotation/you.html", {"form": form, "studies": studies}, status=status)

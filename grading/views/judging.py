@@ -14,6 +14,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from annotation.assigning import reads
+from annotation.care_locks import refuse_if_locked
 from annotation.joining import must_consent
 from annotation.models import Role
 from annotation.permissions import StudyRequest, has_role, study_page
@@ -110,6 +111,7 @@ def judge(request: StudyRequest, version: str, response_id: UUID) -> HttpRespons
     found = find_version_to_judge(request.study, version)
     response = responses_to_judge(found).filter(pk=response_id).first()
     if response is None:
+        _refuse_if_locked(found, response_id)
         raise Http404("There is no such response to judge.")
     form = VerdictForm(request.POST or None)
     status = 200
@@ -151,6 +153,7 @@ def take_back(request: StudyRequest, version: str, response_id: UUID) -> HttpRes
     found = find_version_to_judge(request.study, version)
     response = responses_to_judge(found).filter(pk=response_id).first()
     if response is None:
+        _refuse_if_locked(found, response_id)
         raise Http404("There is no such response to judge.")
     page = reverse("judge", kwargs={"slug": request.study.slug, "version": found.address, "response_id": response.id})
     if request.method != "POST":
@@ -161,6 +164,13 @@ def take_back(request: StudyRequest, version: str, response_id: UUID) -> HttpRes
         return redirect(f"{page}?criterion={criterion.id}#work")
     context = _context(request, found, response, chosen=str(criterion.id))
     return render(request, "grading/_judging.html", context)
+
+
+def _refuse_if_locked(version: RubricVersion, response_id: UUID) -> None:
+    """Raise ConversationIsLocked where a response is not to be judged only because its conversation is locked."""
+    locked = Response.objects.filter(study=version.study_id, pk=response_id).values_list("conversation_id", flat=True)
+    for conversation_id in locked:
+        refuse_if_locked(conversation_id)
 
 
 def _find_criterion(version: RubricVersion, criterion_id: UUID | None) -> FrozenCriterion:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 
 from annotation.importing.members import import_members
@@ -140,10 +141,8 @@ def test_the_members_page_leads_to_the_file_and_the_page_takes_it_in(panel: Pane
     client, page = signed_in(panel.adam), at(panel.study, "study_import", kind="members")
     assert page in shown(client, at(panel.study, "study_members"))
 
-    def file() -> BinaryIO:
-        made = csv_file(COLUMNS, GUS)
-        made.name = "people.csv"
-        return made
+    def file() -> SimpleUploadedFile:
+        return SimpleUploadedFile("people.csv", csv_file(COLUMNS, GUS).read())
 
     assert "1 new or changed" in client.post(page, {"file": file(), "act": "check"}).content.decode()
     assert not User.objects.filter(email="gus@example.org").exists()
@@ -153,7 +152,6 @@ def test_the_members_page_leads_to_the_file_and_the_page_takes_it_in(panel: Pane
 
 def test_the_api_takes_people_in(panel: Panel) -> None:
     address = at(panel.study, "api_import", kind="members")
-    made = csv_file(COLUMNS, GUS)
-    made.name = "people.csv"
+    made = SimpleUploadedFile("people.csv", csv_file(COLUMNS, GUS).read())
     answer = api(panel.adam).post(address, {"file": made}, format="multipart")
     assert (answer.status_code, answer.json()["created"]) == (200, 1)

@@ -98,7 +98,11 @@ def test_a_copy_has_settings_policy_axes_and_guidelines_and_nobody_but_its_maker
 
 
 def test_what_was_recorded_about_other_texts_is_recorded_anew(panel: Panel) -> None:
-    facts = {"text_class": "de_identified", "attestation": "By Dr. A.", "outside_endpoints_basis": "Contract 7."}
+    facts: dict[str, Any] = {
+        "text_class": "de_identified",
+        "attestation": "By Dr. A.",
+        "outside_endpoints_basis": "Contract 7.",
+    }
     set_up_study(study=panel.study, by=panel.adam, **facts)
     with pytest.raises(AttestationMissing):
         copy_study(source=panel.study, slug="copy", name="Copy", by=panel.adam)

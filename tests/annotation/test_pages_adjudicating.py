@@ -1,5 +1,7 @@
 """An admin ends the work on an unsettled criterion, on the conversation's page."""
 
+from typing import Any
+
 import pytest
 
 from annotation.models import Conversation, Criterion
@@ -31,7 +33,7 @@ def state_of(criterion: Criterion) -> str:
 def test_an_admin_adjudicates_with_a_reason_that_reviewers_read(panel: Panel) -> None:
     conversation, criterion = disputed(panel)
     browser = Browser(panel.adam)
-    address = {"slug": panel.study.slug, "conversation_id": conversation.id}
+    address: dict[str, Any] = {"slug": panel.study.slug, "conversation_id": conversation.id}
     assert "Adjudicate…" in text_of(browser.get("admin_conversation", **address))
     empty = browser.about(criterion, "adjudicate_criterion", reason=" ")
     assert empty.status_code == 409

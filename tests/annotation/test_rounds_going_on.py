@@ -319,5 +319,6 @@ def test_a_criterion_is_revised_under_an_axis_that_the_study_took_away(panel: Pa
     Study.objects.filter(pk=panel.study.pk).update(axes=panel.study.axes[1:])
     facts = {"criterion": fresh(criterion), "against": draft, "by": panel.ana, "points": 5}
     assert revise_criterion(**facts, text="Names it.", axis=axis).axis == axis  # type: ignore[arg-type]
+    conversation = Conversation.objects.get(pk=conversation.pk)  # not the study that it remembers
     with pytest.raises(UnknownAxis):
         draft_criterion(conversation=conversation, writer=panel.ana, text="Another.", points=4, axis=axis)

@@ -236,6 +236,7 @@ def test_production_demands_a_key(tmp_path: Path) -> None:
         ({"ALLOWED_HOSTS": "https://my.org"}, "ALLOWED_HOSTS names 'https://my.org'"),
         ({"GRADER_CALL_SECONDS": "0"}, "GRADER_CALL_SECONDS is '0'"),
         ({"GRADER_HTTP_HOSTS": "http://x.y/"}, "GRADER_HTTP_HOSTS names 'http://x.y/'"),
+        ({"STUDY_MAKERS": "everybody"}, "STUDY_MAKERS names 'everybody'"),
         ({"GRADER_KEY_VARIABLES": "MY KEY"}, "GRADER_KEY_VARIABLES names 'MY KEY'"),
         ({"DEFAULT_FROM_EMAIL": "The study"}, "DEFAULT_FROM_EMAIL is 'The study'"),
         ({"CONSILIUM_VAR": "/etc/passwd"}, "CONSILIUM_VAR is '/etc/passwd'"),

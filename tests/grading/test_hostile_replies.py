@@ -11,6 +11,8 @@ from grading.replies import Verdict, find_quotes, read_reply
 from tests.grading.reply_cases import MET_ANSWER, NOT_MET_ANSWER, NULL_ANSWER, is_consistent
 
 ONE_MEGABYTE = 1_000_000
+WITHIN = 6.0
+"""Seconds of this process; what goes wrong here takes minutes, and a busy machine counts half as fast."""
 HOSTILE = [
     "{", "}", '{"', '{"a":', '{"a":[', '"', '\\"', "{ ", "[", '{"explanation":"', '{"explanation": "x" ', "<think>",
     "\n<think>", "</think>", "<think></think>", "`", "``` ", " `", " ", "\n", "“", "{“a”：", "{a:", '{"a":"b"',
@@ -30,36 +32,36 @@ AROUND = {
 
 @pytest.mark.parametrize("around", AROUND.values(), ids=AROUND.keys())
 @pytest.mark.parametrize("unit", HOSTILE)
-def test_a_megabyte_of_anything_is_read_within_a_second(unit: str, around: tuple[str, str]) -> None:
+def test_a_megabyte_of_anything_is_read_within_seconds(unit: str, around: tuple[str, str]) -> None:
     before, after = around
     size = ONE_MEGABYTE - len(before) - len(after)
     raw = before + (unit * (size // len(unit) + 1))[:size] + after
     began = time.process_time()
     reading = read_reply(raw, response_text="é" + "\u0301\u0323" * 1_000)
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < WITHIN
     assert is_consistent(reading)
 
 
-def test_a_hundred_thousand_keys_are_read_within_a_second() -> None:
+def test_a_hundred_thousand_keys_are_read_within_seconds() -> None:
     for keys in ('"a":1,' * 150_000, '"criteria_met":1,' * 50_000, '"quotes":["a"],' * 60_000):
         began = time.process_time()
         read_reply(f'{{{keys} "explanation": "x", "criteria_met": true}}', response_text="the nights")
-        assert time.process_time() - began < 1
+        assert time.process_time() - began < WITHIN
 
 
-def test_deep_nesting_before_a_long_tail_is_read_within_a_second() -> None:
+def test_deep_nesting_before_a_long_tail_is_read_within_seconds() -> None:
     began = time.process_time()
     reading = read_reply('{"a":' * 500 + "[" + "1," * 480_000)
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < WITHIN
     assert reading.verdict is None
 
 
-def test_a_response_of_combining_marks_is_searched_within_a_second() -> None:
+def test_a_response_of_combining_marks_is_searched_within_seconds() -> None:
     """Composing them naively takes time in the square of their number: minutes."""
     marks = "e" + "\u0301\u0323" * 400_000
     began = time.process_time()
     find_quotes([marks, "x"], marks)
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < WITHIN
 
 
 ENDED = st.sampled_from([None, "stop", "length", "content_filter", "refusal", "tool_calls", "nonsense"])

@@ -118,7 +118,7 @@ def test_from_a_draft_to_an_agreement_report(
         ],
     )
     rita.goto(f"{address}/studies/crisis/responses/take-in/responses/")
-    rita.get_by_label("File").set_input_files(file)
+    rita.get_by_label("File", exact=True).set_input_files(file)
     rita.get_by_role("button", name="Check first").click()
     expect(rita.get_by_text("Checked, nothing is written yet.")).to_be_visible()
     rita.get_by_role("button", name="Take it in").click()
