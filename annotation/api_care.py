@@ -74,7 +74,7 @@ class ReportInput(serializers.Serializer[Any]):
     words = serializers.CharField(allow_blank=True, required=False, default="", max_length=LONGEST_WORDS)
 
 
-class ReportShape(serializers.Serializer[Any]):
+class BrokenReportShape(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     conversation = serializers.UUIDField(source="conversation_id")
     kind = serializers.ChoiceField(choices=ConversationReport.Kind.choices)
@@ -87,7 +87,7 @@ class CareShape(serializers.Serializer[Any]):
     """The locks that stand, new ones first, and the reports that nobody has closed."""
 
     locks = LockShape(many=True)
-    reports = ReportShape(many=True)
+    reports = BrokenReportShape(many=True)
 
 
 class ClosingInput(serializers.Serializer[Any]):
@@ -170,13 +170,13 @@ class Decisions(AdminView):
 class Reports(StudyView):
     """POST says that a conversation is broken, and how."""
 
-    @extend_schema(operation_id="conversations_report", request=ReportInput, responses={201: ReportShape})
+    @extend_schema(operation_id="conversations_report", request=ReportInput, responses={201: BrokenReportShape})
     def post(self, request: Request, slug: str, conversation_id: UUID) -> Response:
         conversation = find_to_care_for(self.study, conversation_id)
         facts = checked(ReportInput(data=request.data))
         kind = ConversationReport.Kind(facts["kind"])
         made = report_conversation(conversation=conversation, by=self.person, kind=kind, words=facts["words"])
-        return Response(ReportShape(made).data, status=status.HTTP_201_CREATED)
+        return Response(BrokenReportShape(made).data, status=status.HTTP_201_CREATED)
 
 
 class Closing(AdminView):

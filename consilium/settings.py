@@ -215,6 +215,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     # Fields of one name and several lists of choices.
     "ENUM_NAME_OVERRIDES": {
+        "ReportKind": "annotation.models.ConversationReport.Kind",
         "GradeVerdict": "grading.models.Grade.Verdict",
         "ReviewerVerdict": "grading.models.ReviewerVerdict.Verdict",
         "RespondentKind": "grading.models.Respondent.Kind",
