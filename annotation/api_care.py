@@ -53,7 +53,7 @@ class DecisionInput(serializers.Serializer[Any]):
     reason = serializers.CharField(max_length=LONGEST_WORDS)
 
 
-class DecisionShape(serializers.Serializer[Any]):
+class CareDecisionShape(serializers.Serializer[Any]):
     decision = serializers.ChoiceField(choices=LockDecision.Decision.choices)
     reason = serializers.CharField()
     decided_by = serializers.CharField()
@@ -66,7 +66,7 @@ class LockShape(serializers.Serializer[Any]):
     words = serializers.CharField(source="lock.words")
     locked_by = serializers.CharField(source="lock.locked_by")
     locked_at = serializers.DateTimeField(source="lock.locked_at")
-    decisions = DecisionShape(many=True)
+    decisions = CareDecisionShape(many=True)
 
 
 class ReportInput(serializers.Serializer[Any]):
@@ -155,7 +155,7 @@ class Lock(StudyView):
 class Decisions(AdminView):
     """POST releases a locked conversation, or leaves it locked, with the reason."""
 
-    @extend_schema(operation_id="conversations_decide_lock", request=DecisionInput, responses={201: DecisionShape})
+    @extend_schema(operation_id="conversations_decide_lock", request=DecisionInput, responses={201: CareDecisionShape})
     def post(self, request: Request, slug: str, conversation_id: UUID) -> Response:
         facts = checked(DecisionInput(data=request.data))
         decided = decide_lock(
@@ -164,7 +164,7 @@ class Decisions(AdminView):
             decision=LockDecision.Decision(facts["decision"]),
             reason=facts["reason"],
         )
-        return Response(DecisionShape(decided).data, status=status.HTTP_201_CREATED)
+        return Response(CareDecisionShape(decided).data, status=status.HTTP_201_CREATED)
 
 
 class Reports(StudyView):

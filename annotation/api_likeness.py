@@ -54,7 +54,7 @@ class AdviceShape(serializers.Serializer[Any]):
     similar = SimilarShape(many=True)
 
 
-class PairShape(serializers.Serializer[Any]):
+class LikenessShape(serializers.Serializer[Any]):
     """Two criteria that nearly agree; mirrored: one wants what the other doesn't want."""
 
     one = serializers.UUIDField(source="one.id")
@@ -106,11 +106,11 @@ class Advice(StudyView):
 class Likenesses(StudyView):
     """The pairs of criteria that you are asked about in the discussion; none at another time."""
 
-    @extend_schema(operation_id="likenesses_list", responses=PairShape(many=True))
+    @extend_schema(operation_id="likenesses_list", responses=LikenessShape(many=True))
     def get(self, request: Request, slug: str, conversation_id: UUID) -> Response:
         conversation = self.find_conversation(conversation_id)
         desk = lay_out(reader=self.person, study=self.study, conversation=conversation)
-        return Response(PairShape(offered_pairs(desk), many=True).data)
+        return Response(LikenessShape(offered_pairs(desk), many=True).data)
 
 
 class Merges(PairView):
