@@ -78,13 +78,27 @@ def holds_each_role_once() -> models.Q:
 
 
 class Membership(Identified):
-    """A person in a study, with one or more roles; ``left_at`` says since when no longer active in it."""
+    """A person in a study, with one or more roles; ``left_at`` says since when no longer active in it.
+
+    Conflicts of interest are words, each the id or a tag of conversations that this person does not review.
+    """
 
     study = models.ForeignKey("annotation.Study", on_delete=models.PROTECT, related_name="memberships")
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
     roles = ArrayField(models.CharField(max_length=20, choices=Role))
     joined_at = models.DateTimeField(auto_now_add=True)
     left_at = models.DateTimeField(null=True, blank=True)
+    conflicts = ArrayField(
+        models.CharField(max_length=200),
+        default=list,
+        blank=True,
+        help_text="Each the id or a tag of conversations that this person does not review.",
+    )
+    licence_checked_at = models.DateTimeField(null=True, blank=True)
+    licence_checked_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    paused_until = models.DateField(
+        null=True, blank=True, help_text="The first day on which new conversations are assigned again."
+    )
 
     class Meta:
         constraints = [
@@ -94,6 +108,11 @@ class Membership(Identified):
                 name="a_member_is_clinician_admin_or_researcher",
             ),
             models.CheckConstraint(condition=holds_each_role_once(), name="a_member_holds_a_role_once"),
+            models.CheckConstraint(condition=~models.Q(conflicts__contains=[""]), name="a_conflict_names_something"),
+            models.CheckConstraint(
+                condition=models.Q(licence_checked_by=None) | models.Q(licence_checked_at__isnull=False),
+                name="who_checked_a_licence_did_so_at_a_time",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -74,6 +74,12 @@ ROWS: list[tuple[str, dict[str, str], str]] = [
     ("fileimport", {"sha256": "repeat('A', 64)"}, "a_files_digest_is_64_hex_digits"),
     ("membership", {"roles": "ARRAY['admin', 'admin']"}, "a_member_holds_a_role_once"),
     ("membership", {"roles": "ARRAY[]::varchar[]"}, "a_member_is_clinician_admin_or_researcher"),
+    ("membership", {"conflicts": "ARRAY['Example AI', '']"}, "a_conflict_names_something"),
+    (
+        "membership",
+        {"licence_checked_by_id": "user_id", "licence_checked_at": "NULL"},
+        "who_checked_a_licence_did_so_at_a_time",
+    ),
     ("study", {"text_class": "'identifiable'"}, "texts_are_synthetic_public_or_de_identified"),
     (
         "study",
