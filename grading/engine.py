@@ -11,12 +11,10 @@ that broke off may have been billed: it is tried again, under a cap of its own.
 import asyncio
 import logging
 import os
-import random
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, LiteralString, Self
 from uuid import UUID
@@ -24,6 +22,7 @@ from uuid import UUID
 from grading.calling import Answered, EndpointClient, KeyIsMissing, Kind, Outcome, Problem, read_key
 from grading.completions import Completion, Usage, read_completion
 from grading.ledger import GivenGrade, Ledger, RunHasStopped
+from grading.patience import Patience, Tries
 from grading.places import Places
 from grading.queueing import GRADE_TASK, TAKE_OUT_OF_QUEUE, Crowds, HeldElsewhere, WorkerEnds, hold_key, queue_of
 from grading.reasons import NoReplyReason
@@ -36,37 +35,6 @@ logger = logging.getLogger(__name__)
 
 MAY_STOP = frozenset({Kind.UNUSABLE, Kind.NOT_ACCEPTED, Kind.NO_SCHEMA})
 GO_ON_LATER = "Nothing is lost: resume the run when the grader is back."
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How often something is tried again, and after how many seconds.
-
-    An endpoint that is away (no connection, or only faults) may be restarting: it is waited for ``seconds_away``
-    before its run is paused. A pair that had ``lost`` calls without an answer is given up before that.
-    """
-
-    asked_again: int = 2
-    broken_off: int = 20
-    faults: int = 5
-    lost: int = 100
-    too_many: int = 60
-    seconds_away: float = 600.0
-    first_pause: float = 1.0
-    longest_pause: float = 30.0
-
-    def pause(self, tries: int) -> float:
-        """Twice as long each time, and never the same for two calls."""
-        return min(self.first_pause * 2.0 ** (tries - 1), self.longest_pause) * random.uniform(0.7, 1.3)
-
-
-@dataclass(slots=True)
-class Tries:
-    """What happened to one pair since its job began."""
-
-    faults: int = 0
-    too_many: int = 0
-    first_fault_at: float = 0.0
 
 
 class Endpoint:
@@ -175,16 +143,38 @@ class Engine:
             await self._grade_first_and_rest(work, endpoint)
 
     async def _grade_first_and_rest(self, work: Work, endpoint: Endpoint) -> None:
+        """The first call alone: the others then find their common prefix at the endpoint, and go right after it."""
         first, *rest = work.pairs
-        await self._grade_pair(work, endpoint, first)
+        others: list[asyncio.Future[None]] = []
+
+        def go_on() -> None:
+            if not others:
+                others.extend(
+                    asyncio.ensure_future(self._grade_pair(work, endpoint, pair, is_going_on=True)) for pair in rest
+                )
+
         # Calls under way are always heard to their end, whatever happens to another one.
-        ends = await asyncio.gather(*(self._grade_pair(work, endpoint, pair) for pair in rest), return_exceptions=True)
+        ends = await asyncio.gather(self._grade_pair(work, endpoint, first, on_answer=go_on), return_exceptions=True)
+        if not isinstance(ends[0], BaseException):
+            go_on()  # the first was never asked, or never answered
+        ends += await asyncio.gather(*others, return_exceptions=True)
         broken = [end for end in ends if isinstance(end, BaseException)]
         for reason in sorted(broken, key=lambda each: isinstance(each, RunHasStopped)):
             raise reason
 
-    async def _grade_pair(self, work: Work, endpoint: Endpoint, pair: Pair) -> None:
-        """Ask until the pair has a grade. Raises RunHasStopped when it has to wait for the run to go on."""
+    async def _grade_pair(
+        self,
+        work: Work,
+        endpoint: Endpoint,
+        pair: Pair,
+        *,
+        is_going_on: bool = False,
+        on_answer: Callable[[], None] | None = None,
+    ) -> None:
+        """Ask until the pair has a grade. Raises RunHasStopped when it has to wait for the run to go on.
+
+        ``on_answer`` begins what goes on after this call: those calls stand in line before its place is free.
+        """
         if pair.cannot_be_asked is not None:
             return await self._grade_without_call(pair, pair.cannot_be_asked)
         tries = Tries()
@@ -192,7 +182,7 @@ class Engine:
             if pair.unknown > self.patience.broken_off:
                 return await self._grade_without_call(pair, NoReplyReason.OUTCOME_UNKNOWN)
             self._check(work)
-            async with endpoint.places.one():
+            async with endpoint.places.one(is_going_on=is_going_on):
                 self._check(work)
                 body = work.request(pair, with_schema=endpoint.takes_schemas)
                 pair.last_number += 1
@@ -200,6 +190,10 @@ class Engine:
                     pair.key, number=pair.last_number, request_sha256=work.request_sha256(pair, body)
                 )
                 outcome = await endpoint.client.call(body)
+                if on_answer is not None and isinstance(outcome, Answered):
+                    on_answer()
+                    is_going_on = True
+                    await asyncio.sleep(0)
                 if may_stop := isinstance(outcome, Problem) and outcome.kind in MAY_STOP:
                     # Settled before the place goes to another call, which may only fail too.
                     pause = await self._take_problem(work, endpoint, pair, tries, attempt_id, outcome)

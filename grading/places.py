@@ -3,6 +3,9 @@
 An endpoint with n places has n locks in PostgreSQL; whoever holds one may have a call under way. A worker keeps its
 places while it has work for them, and gives them back when it has none, or when another worker that waits has less
 than its share. A call that waits for an endpoint's Retry-After keeps no place.
+
+A response that was begun goes before one that was not: its calls follow each other while the endpoint still holds the
+prefix that they share.
 """
 
 import asyncio
@@ -48,16 +51,17 @@ class Places:
         self._session, self._key, self._on_waiting = session, places_key(queue), on_waiting
         self._mine: dict[int, _Taken] = {}
         self._idle: list[_Taken] = []
-        self._waiting: deque[asyncio.Future[_Taken]] = deque()
+        self._going_on: deque[asyncio.Future[_Taken]] = deque()
+        self._beginning: deque[asyncio.Future[_Taken]] = deque()
         self._allowance: int | None = None
         self._is_hungry = False
         self._stir = asyncio.Event()
         self._tending: asyncio.Task[None] | None = None
 
     @asynccontextmanager
-    async def one(self) -> AsyncIterator[None]:
-        """Wait for a place, and have it."""
-        place = await self._take()
+    async def one(self, *, is_going_on: bool = False) -> AsyncIterator[None]:
+        """Wait for a place, and have it. ``is_going_on``: before all calls that aren't, for a response begun."""
+        place = await self._take(self._going_on if is_going_on else self._beginning)
         try:
             yield
         finally:
@@ -70,6 +74,10 @@ class Places:
                 await self._tending
 
     @property
+    def _waiting(self) -> int:
+        return len(self._going_on) + len(self._beginning)
+
+    @property
     def _allowed(self) -> int:
         return self.limit if self._allowance is None else min(self.limit, self._allowance)
 
@@ -77,11 +85,11 @@ class Places:
     def _surplus(self) -> int:
         return len(self._mine) - self._allowed
 
-    async def _take(self) -> _Taken:
+    async def _take(self, line: "deque[asyncio.Future[_Taken]]") -> _Taken:
         if self._idle and not self._waiting and self._surplus <= 0:
             return self._idle.pop()
         waiter: asyncio.Future[_Taken] = asyncio.get_running_loop().create_future()
-        self._waiting.append(waiter)
+        line.append(waiter)
         self._on_waiting(1)
         self._tend()
         try:
@@ -90,7 +98,7 @@ class Places:
             if waiter.done() and not waiter.cancelled():  # it got a place in the very moment
                 self._hand_on(waiter.result())
             else:
-                self._waiting.remove(waiter)
+                line.remove(waiter)
                 self._on_waiting(-1)
             raise
 
@@ -104,7 +112,7 @@ class Places:
 
     def _serve(self) -> None:
         while self._idle and self._waiting and self._surplus <= 0:
-            waiter = self._waiting.popleft()
+            waiter = (self._going_on or self._beginning).popleft()
             self._on_waiting(-1)
             if not waiter.done():
                 waiter.set_result(self._idle.pop())
@@ -147,7 +155,7 @@ class Places:
         return SECONDS_BETWEEN_LOOKS if self._waiting or self._mine else 0.0
 
     async def _take_more(self) -> None:
-        wanted = min(len(self._waiting), -self._surplus)
+        wanted = min(self._waiting, -self._surplus)
         if wanted <= 0:
             return
         start = random.randrange(self.limit)

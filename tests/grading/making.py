@@ -15,9 +15,10 @@ from django.db import connection, connections
 from procrastinate.contrib.django import connector_params
 
 from annotation.models import Conversation, Study
-from grading.engine import Engine, Patience
+from grading.engine import Engine
 from grading.graders import register_grader
 from grading.models import Attempt, Grade, Grader, Respondent, Response, Run
+from grading.patience import Patience
 from grading.queueing import Crowds
 from grading.runs import start_run
 from rubrics.models import RubricVersion

@@ -8,7 +8,7 @@ import pytest
 
 from grading.calling import LONGEST_RETRY_AFTER, KeyIsMissing, Kind, kind_of, read_key, read_retry_after
 from grading.completions import Complaint, Usage, read_complaint, read_completion
-from grading.engine import Patience
+from grading.patience import Patience
 from grading.reasons import NoReplyReason, sentence_for
 from grading.replies import UnscoredReason
 

@@ -1,6 +1,7 @@
 """What becomes of a response's pairs, against an endpoint on a socket: each ends with one grade, or says why not."""
 
 import asyncio
+import itertools
 import json
 
 import pytest
@@ -92,6 +93,17 @@ def test_the_first_criterion_of_a_response_is_asked_alone_and_the_rest_together(
     assert first.criterion.endswith("point 0.")
     assert min(asked.at for asked in rest) - first.at >= 0.8
     assert endpoint.most_in_flight == 4
+
+
+def test_a_responses_calls_follow_each_other_while_others_wait() -> None:
+    """The endpoint holds one prefix: whoever comes between throws it out, and it is read and paid for again."""
+    with Endpoint(latency=0.01, keeps_calls=True) as endpoint:
+        run = begin(make_set(conversations=5, criteria=4), endpoint, concurrency=1)
+        grade_now(run)
+    asked = [call.response for call in endpoint.asked]
+    assert len(asked) == 20
+    changes = sum(one != other for one, other in itertools.pairwise(asked))
+    assert changes == 4, "each response once, whole"
 
 
 def test_the_call_holds_the_texts_and_nothing_else_of_the_study() -> None:

@@ -10,9 +10,10 @@ import pytest
 from django.db import DatabaseError, connection
 from procrastinate.contrib.django import connector_params
 
-from grading.engine import Engine, Patience
+from grading.engine import Engine
 from grading.ledger import PairKey
 from grading.models import Attempt, Grade, Run
+from grading.patience import Patience
 from grading.queueing import HeldElsewhere, hold_key
 from grading.runs import pause_run, resume_run
 from tests.grading.endpoint import Endpoint
