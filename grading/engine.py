@@ -154,10 +154,10 @@ class Engine:
                 )
 
         # Calls under way are always heard to their end, whatever happens to another one.
-        ends = await asyncio.gather(self._grade_pair(work, endpoint, first, on_answer=go_on), return_exceptions=True)
-        if not isinstance(ends[0], BaseException):
+        (end,) = await asyncio.gather(self._grade_pair(work, endpoint, first, on_answer=go_on), return_exceptions=True)
+        if not isinstance(end, BaseException):
             go_on()  # the first was never asked, or never answered
-        ends += await asyncio.gather(*others, return_exceptions=True)
+        ends = [end, *await asyncio.gather(*others, return_exceptions=True)]
         broken = [end for end in ends if isinstance(end, BaseException)]
         for reason in sorted(broken, key=lambda each: isinstance(each, RunHasStopped)):
             raise reason
