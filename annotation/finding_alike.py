@@ -8,6 +8,7 @@ from django.db.models.functions import Lower
 
 from annotation.likeness import find_alike, fold
 from annotation.models import Assignment, Conversation, Criterion, Drafting, Study, User
+from annotation.models.criteria import CriterionQuerySet
 from annotation.permissions import visible_criteria
 from annotation.writers import ways_to_be_writer
 
@@ -72,12 +73,17 @@ def _similar(criterion: Criterion, conversation: Conversation) -> Similar:
 
 
 def seen_in_study(reader: User, study: Study) -> "QuerySet[Criterion]":
-    """The standing criteria of the study that a person may see now: ``visible_criteria`` over all of its conversations.
+    """The standing criteria of the study that a person may see now."""
+    return visible_in_study(reader, study).standing()
+
+
+def visible_in_study(reader: User, study: Study) -> "CriterionQuerySet":
+    """All criteria of the study that a person may see now: ``visible_criteria`` over all of its conversations.
 
     A test holds the two together.
     """
     conversations = Conversation.objects.visible_to(reader).filter(study=study)
-    criteria = Criterion.objects.own().standing().filter(conversation__in=conversations.values("id"))
+    criteria = Criterion.objects.own().filter(conversation__in=conversations.values("id"))
     if study.policy.drafting == Drafting.TOGETHER:
         return criteria
     reviewing = Assignment.objects.filter(conversation=OuterRef("conversation_id"), reviewer=reader)

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from annotation.views import caring, desk, discussion, drafting, making, studies, voting, you
+from annotation.views import caring, data, desk, discussion, drafting, making, studies, voting, you
 
 STUDY = "studies/<slug:slug>/"
 CONVERSATION = STUDY + "conversations/<uuid:conversation_id>/"
@@ -22,6 +22,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(STUDY + "pause/", studies.pause, name="study_pause"),
     path(STUDY + "continue/", studies.go_on, name="study_continue"),
     path(STUDY + "conversations/", studies.list_conversations, name="study_conversations"),
+    path(STUDY + "data/", data.show_data, name="study_data"),
+    path(STUDY + "data/<slug:kind>/<slug:format>/", data.download, name="study_data_file"),
     path(CONVERSATION, desk.show_desk, name="desk"),
     path(CONVERSATION + "rounds/", desk.show_rounds, name="rounds"),
     path(CONVERSATION + "recuse/", desk.recuse, name="recuse"),

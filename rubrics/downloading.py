@@ -1,40 +1,19 @@
-"""A version as a file to download: made whole before the first byte is sent, and named after its study and number."""
-
-import tempfile
-from contextlib import ExitStack
+"""A version as a file to download, named after its study and number."""
 
 from django.http import FileResponse, Http404
 
-from consilium.errors import RuleViolation
-from consilium.tables import Unwritable
+from consilium.downloads import as_download
 from rubrics.exporting import ENDINGS, ExportFormat, export_version
 from rubrics.models import RubricVersion
-
-CONTENT_TYPES = {
-    "jsonl": "application/jsonl",
-    "csv": "text/csv; charset=utf-8",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-}
-
-
-class CantBeWritten(RuleViolation):
-    """This version can't be written in this format: {why}"""
 
 
 def download_of(version: RubricVersion, format: str) -> FileResponse:
     """A version as an attachment. Http404 for no such format; CantBeWritten where a cell can't hold a text."""
     if format not in ExportFormat.values:
         raise Http404("There is no such format.")
-    with ExitStack() as closing:
-        file = closing.enter_context(tempfile.TemporaryFile())
-        try:
-            export_version(version=version, format=ExportFormat(format), file=file)
-        except Unwritable as misfit:
-            raise CantBeWritten(why=str(misfit)) from misfit
-        file.seek(0)
-        closing.pop_all()  # the answer closes it, once it is sent
-    return FileResponse(
-        file, as_attachment=True, filename=file_name_of(version, format), content_type=CONTENT_TYPES[ENDINGS[format]]
+    return as_download(
+        lambda file: export_version(version=version, format=ExportFormat(format), file=file),
+        name=file_name_of(version, format),
     )
 
 

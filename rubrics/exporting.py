@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from django.db import models
 
-from consilium.errors import RuleViolation
+from consilium.downloads import TooLargeForAWorkbook
 from consilium.tables import Unwritable, write_csv, write_jsonl, write_xlsx
 from consilium.tables.writing import Written
 from rubrics.json_shapes import healthbench_rows, mentalhealthbench_rows
@@ -32,10 +32,6 @@ ENDINGS: dict[str, str] = {
     ExportFormat.XLSX: "xlsx",
 }
 """How the name of a file ends."""
-
-
-class TooLargeForAWorkbook(RuleViolation):
-    """This version has more rows than a sheet of a workbook holds. Export it as CSV or JSON Lines."""
 
 
 @dataclass(frozen=True, slots=True)

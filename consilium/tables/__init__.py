@@ -5,6 +5,7 @@ This package knows nothing of studies, and no Django. Its rules stand in reading
 
 from consilium.tables.cells import LONGEST_CELL, CellTooLong, Replaced, Unwritable
 from consilium.tables.headings import TwoKeysOfOneColumn, column_name, under_known_names
+from consilium.tables.parquet_writing import Column, Type, write_parquet
 from consilium.tables.reading import open_table
 from consilium.tables.replacing import replace_in_one_step
 from consilium.tables.table import DEFAULT, Kind, Limits, Problem, Row, Table
@@ -24,6 +25,7 @@ __all__ = [
     "DEFAULT",
     "LONGEST_CELL",
     "CellTooLong",
+    "Column",
     "Kind",
     "Limits",
     "Problem",
@@ -31,6 +33,7 @@ __all__ = [
     "Row",
     "Table",
     "TwoKeysOfOneColumn",
+    "Type",
     "Unreadable",
     "Unwritable",
     "Written",
@@ -47,5 +50,6 @@ __all__ = [
     "under_known_names",
     "write_csv",
     "write_jsonl",
+    "write_parquet",
     "write_xlsx",
 ]

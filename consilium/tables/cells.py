@@ -11,7 +11,7 @@ LONGEST_CELL = 32_767
 """UTF-16 units that a cell of Excel holds. It counts them so: an emoji is two."""
 
 Plain = str | int | float | bool | None
-_SURROGATE = re.compile("[\ud800-\udfff]")
+SURROGATE = re.compile("[\ud800-\udfff]")
 _FORMULA = re.compile(r"[\t\r\n]|\s*[=+\-@＝＋－＠]")
 
 
@@ -53,7 +53,7 @@ def plain(value: object) -> Plain:
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, str):
-        if _SURROGATE.search(value):
+        if SURROGATE.search(value):
             raise Misfit("The text holds half of a character (a lone surrogate).")
         return value
     if isinstance(value, float):
@@ -71,7 +71,7 @@ def as_json_text(value: object) -> str:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_other)
     except ValueError:
         raise Misfit("A number in it is infinite or none, or it holds itself.") from None
-    if _SURROGATE.search(text):
+    if SURROGATE.search(text):
         raise Misfit("A text in it holds half of a character (a lone surrogate).")
     return text
 

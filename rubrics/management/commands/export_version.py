@@ -6,14 +6,10 @@ from typing import Any
 
 from annotation.command_line import find_study
 from consilium.commands import ConsiliumCommand, WrongUse
-from consilium.errors import RuleViolation
+from consilium.downloads import FileCantBeWritten
 from rubrics.counting_words import counted_conversations, counted_criteria
 from rubrics.exporting import ExportFormat, export_version
 from rubrics.finding import find_version
-
-
-class FileCantBeWritten(RuleViolation):
-    """{file} can't be written: {why}."""
 
 
 class Command(ConsiliumCommand):
