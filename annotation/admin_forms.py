@@ -6,13 +6,13 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from annotation.assigning import assignable_to, clinicians
+from annotation.assigning import assignable_to
 from annotation.languages_and_countries import CountryIsUnreadable, LanguageIsUnreadable, check_country, check_language
+from annotation.matching import clinicians
 from annotation.models import Conversation, Membership, Role, Study, User
 from annotation.overseeing import Stage
+from annotation.reviewer_rules import MOST_REVIEWERS
 from consilium.plain_forms import PlainForm
-
-MOST_REVIEWERS = 100
 
 
 class TagsField(forms.CharField):
@@ -116,6 +116,7 @@ class AssignForm(forms.Form):
         max_value=MOST_REVIEWERS,
         help_text="Conversations that have fewer are filled up; nobody is taken away.",
     )
+    plan = forms.CharField(required=False, max_length=32, widget=forms.HiddenInput)
 
 
 class AssignOneForm(forms.Form):

@@ -28,4 +28,5 @@ urlpatterns: list[URLPattern] = [
     path(ADMIN + "reports/<uuid:report_id>/", caring.close, name="close_report"),
     path(CONVERSATION, assignment.show_conversation, name="admin_conversation"),
     path(CONVERSATION + "reviewers/", assignment.assign_one, name="assign_one"),
+    path(CONVERSATION + "reviewers/<uuid:reviewer_id>/unassign/", assignment.unassign_one, name="unassign_one"),
 ]

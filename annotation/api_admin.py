@@ -17,6 +17,7 @@ from annotation.acting_on_many import ROUND_ACTS, RoundAct, act_on_each, acts_fo
 from annotation.api_access import ByRandomId, PagedView, StudyView, checked
 from annotation.api_admin_shapes import (
     ActOnManyInput,
+    AssignAsPlannedInput,
     AssignedShape,
     AssignInput,
     AssignmentPreviewShape,
@@ -30,7 +31,7 @@ from annotation.api_admin_shapes import (
     StudyProgressShape,
     WholeOverseenShape,
 )
-from annotation.assigning import CantBeAssigned, assign_reviewer, assign_reviewers, assignable_to, out_of_reach
+from annotation.assigning import CantBeAssigned, assign_reviewer, assign_reviewers, unassign_reviewer
 from annotation.before_the_start import reach_by_language
 from annotation.joining import NobodyByThisAddress, add_member, find_person, leave_study
 from annotation.members import change_member, members_of
@@ -44,6 +45,7 @@ from annotation.overseeing import (
     shares_of_reviewers,
 )
 from annotation.previewing_assignment import preview_assignment
+from annotation.reaching import out_of_reach
 from annotation.rounds import due_for_next_round
 from annotation.states import count_states
 
@@ -191,11 +193,14 @@ class ProgressOfOne(AdminView):
 
 
 class Assignments(AdminView):
-    """POST assigns reviewers to the study's conversations, up to the number given; nobody is taken away."""
+    """POST assigns reviewers to the study's conversations, up to the number given; nobody is taken away.
 
-    @extend_schema(operation_id="assignments_create", request=AssignInput, responses={200: AssignedShape})
+    ``plan`` is what a preview told: where something else would be done now, nothing is, and the answer is 409.
+    """
+
+    @extend_schema(operation_id="assignments_create", request=AssignAsPlannedInput, responses={200: AssignedShape})
     def post(self, request: Request, slug: str) -> Response:
-        result = assign_reviewers(study=self.study, **checked(AssignInput(data=request.data)))
+        result = assign_reviewers(study=self.study, **checked(AssignAsPlannedInput(data=request.data)))
         return Response(
             {
                 "assigned": len(result.made),
@@ -222,7 +227,9 @@ class Reach(AdminView):
 
 
 class AssignOne(AdminView):
-    """POST assigns one clinician to a conversation by hand."""
+    """POST assigns one clinician to a conversation by hand, DELETE takes it from one: votes in revealed rounds stay,
+    those in an open round no longer count.
+    """
 
     @extend_schema(operation_id="conversations_assign", request=AssignOneInput, responses={201: OverseenShape})
     def post(self, request: Request, slug: str, conversation_id: UUID) -> Response:
@@ -231,11 +238,21 @@ class AssignOne(AdminView):
         person = find_person(email)
         if person is None:
             raise NobodyByThisAddress(email=email)
-        if not assignable_to(conversation).filter(pk=person.pk).exists():
+        if conversation.assignments.filter(reviewer=person, recused_at=None).exists():
             raise CantBeAssigned
         assign_reviewer(conversation=conversation, reviewer=person)
         [overseen] = oversee(self.study, [self.find_own_conversation(conversation_id)])
         return Response(OverseenShape(overseen).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(operation_id="conversations_unassign", request=AssignOneInput, responses={204: None})
+    def delete(self, request: Request, slug: str, conversation_id: UUID) -> Response:
+        conversation = self.find_own_conversation(conversation_id)
+        email = checked(AssignOneInput(data=request.data))["reviewer"]
+        person = find_person(email)
+        if person is None:
+            raise NobodyByThisAddress(email=email)
+        unassign_reviewer(conversation=conversation, reviewer=person, by=self.person)
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 # Acts

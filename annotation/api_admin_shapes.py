@@ -214,6 +214,12 @@ class AssignInput(serializers.Serializer[Any]):
     reviewers = serializers.IntegerField(min_value=1, max_value=100, allow_null=True, default=None)
 
 
+class AssignAsPlannedInput(AssignInput):
+    plan = serializers.CharField(
+        max_length=32, allow_null=True, default=None, help_text="As the preview told it; null: whatever it is now."
+    )
+
+
 class AssignedShape(serializers.Serializer[Any]):
     assigned = serializers.IntegerField()
     out_of_reach = serializers.ListField(
@@ -229,8 +235,21 @@ class LoadShape(serializers.Serializer[Any]):
     added = serializers.IntegerField()
 
 
+class PlannedShape(serializers.Serializer[Any]):
+    """A conversation that would get reviewers: how many it has, how many it should have, and who is added."""
+
+    id = serializers.UUIDField(source="conversation.id")
+    external_id = serializers.CharField(source="conversation.external_id")
+    standing = serializers.IntegerField()
+    wanted = serializers.IntegerField()
+    added = PersonShape(many=True)
+
+
 class AssignmentPreviewShape(serializers.Serializer[Any]):
-    """What assigning so many reviewers would do."""
+    """What assigning so many reviewers would do. ``plan`` names it: assigning takes it back and does just this."""
+
+    plan = serializers.CharField(source="plan.digest")
+    planned = PlannedShape(many=True, source="plan.filled")
 
     assigned = serializers.IntegerField(source="made")
     conversations = serializers.IntegerField()

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from annotation.api_admin_shapes import PassedOverShape
 from annotation.changing_policy import MOST
 from annotation.consensus import PRESETS
-from annotation.models import Drafting, ObjectionCategory, TextClass, Weights
+from annotation.models import Demand, Drafting, ObjectionCategory, TextClass, Weights
 from annotation.setting_dates import DateOf
 from annotation.states import CriterionState
 
@@ -40,6 +40,11 @@ class SettingsShape(serializers.Serializer[Any]):
     topics = serializers.ListField(child=serializers.CharField())
     emergent_in_a_row = serializers.IntegerField()
     care_lead = serializers.CharField()
+    reviewers_by_rule = serializers.ListField(child=serializers.CharField(), help_text="As acuity emergent: 6.")
+    demands = serializers.ListField(
+        child=serializers.ChoiceField(choices=Demand.choices),
+        help_text="What reviewers must share with a conversation that names it; else it is preferred.",
+    )
     missing = MissingShape(many=True)
     seen = serializers.DictField(child=serializers.CharField())
 
@@ -62,6 +67,8 @@ class SettingsInput(serializers.Serializer[Any]):
     topics = serializers.ListField(child=serializers.CharField(), required=False)
     emergent_in_a_row = serializers.IntegerField(required=False)
     care_lead = serializers.CharField(allow_blank=True, required=False)
+    reviewers_by_rule = serializers.ListField(child=serializers.CharField(), required=False)
+    demands = serializers.ListField(child=serializers.ChoiceField(choices=Demand.choices), required=False)
 
 
 class PolicyInput(serializers.Serializer[Any]):

@@ -1,26 +1,29 @@
-"""Assigning reviewers: N a conversation, balanced over workload, matched on language and, where given, on country.
+"""Assigning reviewers: N a conversation, balanced over workload, to whom nothing keeps from it and who suits it best.
 
-An unknown language suits any reviewer; a clinician who declared no language reads all. Who recused from a
-conversation is not assigned to it again. Where too few are left, the conversation is *out of reach*.
+Who may review what stands in annotation.matching, how seats are spread in annotation.balancing, which conversations get
+more reviewers in annotation.reviewer_rules. Who recused from a conversation, or was taken from it, is not assigned to
+it again by itself. What will be done is planned first and can be shown; who assigns names the plan that was seen, and
+where another one would be carried out nothing is.
 """
 
-import hashlib
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, QuerySet
 from django.utils import timezone
 
+from annotation.balancing import Vacancy, bits, spread_seats
 from annotation.locks import hold_study
-from annotation.models import Assignment, Conversation, Criterion, Membership, Role, Round, Study, User
+from annotation.matching import Bench
+from annotation.models import Assignment, Conversation, Membership, Role, Study, User
+from annotation.reaching import out_of_reach, undecided
+from annotation.reviewer_rules import read_rule, reviewers_wanted
 from annotation.rounds import enter_conversation, settle, settle_if_due
-from annotation.sparing import declined_topics, is_spared
-from annotation.states import CriterionState, with_criterion_state
-from annotation.writers import writers_of
+from consilium.canonical import sha256_hex
 from consilium.errors import RuleViolation
 
 
@@ -36,6 +39,10 @@ class CantBeAssigned(RuleViolation):
     """This person can't be assigned here any more."""
 
 
+class PlanChanged(RuleViolation):
+    """Something changed since this was shown, so nobody was assigned. See what would be done now."""
+
+
 @dataclass(slots=True)
 class Assigned:
     """What assigning did: the assignments made, and the conversations that can't reach a quorum."""
@@ -44,170 +51,161 @@ class Assigned:
     out_of_reach: list[Conversation] = field(default_factory=list)
 
 
-def reads(user: User, language: str | None) -> bool:
-    """Whether a person reads a language (BCP 47; the first subtag decides: es-MX is read by who reads es)."""
-    if language is None or not user.languages:
-        return True
-    wanted = language.split("-")[0].lower()
-    return any(known.split("-")[0].lower() == wanted for known in user.languages)
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What would be done in one conversation: who would be added to those who review it."""
+
+    conversation: Conversation
+    wanted: int
+    standing: int
+    added: tuple[User, ...]
+
+    @property
+    def after(self) -> int:
+        return self.standing + len(self.added)
 
 
-def _chance(conversation_id: UUID, user_id: UUID) -> str:
-    """A fixed order among equals that favours nobody over all conversations."""
-    return hashlib.sha256(conversation_id.bytes + user_id.bytes).hexdigest()
+@dataclass(frozen=True)
+class Plan:
+    """What assigning would do in the conversations with something to decide, in the order of the file."""
+
+    conversations: list[Planned]
+
+    @cached_property
+    def filled(self) -> list[Planned]:
+        return [each for each in self.conversations if each.added]
+
+    @cached_property
+    def seats(self) -> int:
+        return sum(len(each.added) for each in self.filled)
+
+    @cached_property
+    def added_to(self) -> Counter[UUID]:
+        """By person: how many conversations more."""
+        return Counter(person.id for each in self.filled for person in each.added)
+
+    @cached_property
+    def below(self) -> list[Planned]:
+        """Those that would have fewer reviewers than they should."""
+        return [each for each in self.conversations if each.after < each.wanted]
+
+    @cached_property
+    def digest(self) -> str:
+        """What names the plan: another one has another digest."""
+        lines = sorted(f"{each.conversation.id} {person.id}" for each in self.filled for person in each.added)
+        return sha256_hex("\n".join(lines).encode())[:32]
 
 
-def clinicians(study: Study) -> list[User]:
-    """The active clinicians of a study."""
-    return list(
-        User.objects.filter(
-            is_active=True,
-            memberships__study=study,
-            memberships__left_at=None,
-            memberships__roles__contains=[Role.CLINICIAN],
-        ).order_by("id")
+def plan_assignment(
+    study: Study, *, reviewers: int | None = None, conversations: Collection[UUID] | None = None
+) -> Plan:
+    """What ``assign_reviewers`` would do now. Six queries, however many conversations."""
+    open_ones = undecided(Conversation.objects.own().filter(study=study))
+    if conversations is not None:
+        open_ones = open_ones.filter(id__in=conversations)
+    todo = list(open_ones.defer("messages", "extra").order_by("position", "id"))
+    rules = [read_rule(line) for line in study.reviewers_by_rule]
+    least = reviewers or study.policy.reviewers_per_conversation
+    return _plan(study, todo, {this.id: reviewers_wanted(this, rules, least) for this in todo})
+
+
+def _plan(study: Study, todo: list[Conversation], wanted: dict[UUID, int]) -> Plan:
+    bench = Bench(study)
+    active = Assignment.objects.active().filter(conversation__in=Conversation.objects.own().filter(study=study))
+    standing = _counted(active, "conversation")
+    lacking = [this for this in todo if standing.get(this.id, 0) < wanted[this.id]]
+    known: Counter[UUID] = Counter()
+    for conversation_id, reviewer_id in Assignment.objects.filter(
+        conversation__in=[this.id for this in lacking]
+    ).values_list("conversation_id", "reviewer_id"):
+        known[conversation_id] |= bench.at(reviewer_id)
+    vacancies = {
+        this.id: Vacancy(
+            number=this.id.int,
+            seats=wanted[this.id] - standing.get(this.id, 0),
+            able=bench.may_review(this) & bench.demanded(this) & bench.awake & ~known[this.id],
+            near=bench.near(this),
+        )
+        for this in lacking
+    }
+    workload = _counted(active, "reviewer") if lacking else {}
+    spread_seats(
+        list(vacancies.values()),
+        [person.id.int for person in bench.people],
+        [workload.get(person.id, 0) for person in bench.people],
+    )
+    return Plan(
+        [
+            Planned(
+                conversation=this,
+                wanted=wanted[this.id],
+                standing=standing.get(this.id, 0),
+                added=tuple(bench.people[place] for place in bits(vacancies[this.id].taken))
+                if this.id in vacancies
+                else (),
+            )
+            for this in todo
+        ]
+    )
+
+
+def _counted(assignments: "QuerySet[Assignment]", by: str) -> dict[UUID, int]:
+    return dict(assignments.order_by().values_list(by).annotate(number=Count("pk")))
+
+
+def _carry_out(plan: Plan, origin: Assignment.Origin) -> list[Assignment]:
+    return Assignment.objects.bulk_create(
+        [
+            Assignment(conversation=each.conversation, reviewer=person, origin=origin)
+            for each in plan.filled
+            for person in each.added
+        ],
+        batch_size=5000,
     )
 
 
 def assign_reviewers(
-    *, study: Study, reviewers: int | None = None, conversations: Collection[UUID] | None = None
+    *,
+    study: Study,
+    reviewers: int | None = None,
+    conversations: Collection[UUID] | None = None,
+    plan: str | None = None,
 ) -> Assigned:
-    """Fill each conversation that has something to decide up to ``reviewers`` (default: the policy's number)."""
+    """Fill each conversation that has something to decide up to ``reviewers`` (default: the policy's number), and what
+    the study's rules ask for.
+
+    ``plan`` is the digest of the plan that was seen (None: whatever it is). Raises PlanChanged.
+    """
     with transaction.atomic():
         hold_study(study.id)
         settle_if_due(study)
-        wanted = reviewers or study.policy.reviewers_per_conversation
-        people = clinicians(study)
-        open_ones = undecided(Conversation.objects.own().filter(study=study))
-        if conversations is not None:
-            open_ones = open_ones.filter(id__in=conversations)
-        todo = list(open_ones.defer("messages", "extra").order_by("position", "id"))
-        result = _assign(study, todo, people, wanted, Assignment.Origin.ASSIGNED)
-        result.out_of_reach = out_of_reach(study)
-    return result
+        study.refresh_from_db(fields=["reviewers_by_rule", "demands"])
+        found = plan_assignment(study, reviewers=reviewers, conversations=conversations)
+        if plan is not None and plan != found.digest:
+            raise PlanChanged
+        return Assigned(made=_carry_out(found, Assignment.Origin.ASSIGNED), out_of_reach=out_of_reach(study))
 
 
-def _assign(
-    study: Study, todo: list[Conversation], people: list[User], wanted: int, origin: "Assignment.Origin"
-) -> Assigned:
-    active = {person.id for person in people}
-    known: dict[UUID, set[UUID]] = defaultdict(set)
-    standing: dict[UUID, int] = defaultdict(int)
-    workload: dict[UUID, int] = defaultdict(int)
-    for conversation_id, reviewer_id, recused_at in Assignment.objects.filter(conversation__study=study).values_list(
-        "conversation_id", "reviewer_id", "recused_at"
-    ):
-        known[conversation_id].add(reviewer_id)
-        if recused_at is None and reviewer_id in active:
-            standing[conversation_id] += 1
-            workload[reviewer_id] += 1
-    made = []
-    declined = declined_topics(study)
-    # The conversations with the fewest possible readers choose first, so that no rare language is left over.
-    readers = {
-        this.id: [
-            person for person in people if reads(person, this.language) and not is_spared(person.id, this, declined)
-        ]
-        for this in todo
-    }
-    for this in sorted(todo, key=lambda one: len(readers[one.id])):
-        candidates = [person for person in readers[this.id] if person.id not in known[this.id]]
-        candidates.sort(
-            key=lambda person: (
-                workload[person.id],
-                bool(this.country) and bool(person.country) and person.country != this.country,
-                _chance(this.id, person.id),
-            )
-        )
-        for person in candidates[: max(0, wanted - standing[this.id])]:
-            made.append(Assignment(conversation=this, reviewer=person, origin=origin))
-            workload[person.id] += 1
-    Assignment.objects.bulk_create(made, batch_size=5000)
-    return Assigned(made=made)
-
-
-OPEN_STATES = (CriterionState.DRAFT, CriterionState.VOTING, CriterionState.DISCUSSION)
-"""States of a criterion that reviewers still have to bring to an end."""
-
-
-def undecided(conversations: "QuerySet[Conversation]") -> "QuerySet[Conversation]":
-    """Those with something to decide: no round was opened yet, or a criterion is not settled."""
-    criteria: QuerySet[Any, Any] = with_criterion_state(Criterion.objects.filter(conversation=OuterRef("pk")))
-    unsettled = criteria.filter(Q(state__in=OPEN_STATES))
-    return conversations.filter(~Exists(Round.objects.filter(conversation=OuterRef("pk"))) | Exists(unsettled))
-
-
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """Who could review a conversation that has something to decide: assigned now, or could be."""
-
-    conversation: Conversation
-    possible: int
-    """How many reviewers could be found, each a clinician who reads its language and didn't recuse."""
-    fewest: int
-    """How many of them are left for the criterion that most of them wrote; all, where there is none yet."""
-    has_criteria: bool
-
-
-def out_of_reach(study: Study) -> list[Conversation]:
-    """Conversations with something to decide for which fewer than ``min_reviewed`` reviewers could be found.
-
-    A reviewer who wrote a criterion is none for that criterion. Clinicians who could still be assigned count.
-    """
-    needed = study.policy.min_reviewed
-    return [reach.conversation for reach in reach_of(study) if reach.fewest < needed]
-
-
-def reach_of(study: Study) -> list[Reach]:
-    """How many reviewers could be found for each conversation with something to decide."""
-    people = clinicians(study)
-    conversations = undecided(Conversation.objects.own().filter(study=study)).only(
-        "external_id", "language", "country", "tags"
-    )
-    declined = declined_topics(study)
-    recused: dict[UUID, set[UUID]] = defaultdict(set)
-    assigned: dict[UUID, set[UUID]] = defaultdict(set)
-    active = {person.id for person in people}
-    for conversation_id, reviewer_id, recused_at in Assignment.objects.filter(conversation__study=study).values_list(
-        "conversation_id", "reviewer_id", "recused_at"
-    ):
-        if recused_at is None and reviewer_id in active:
-            assigned[conversation_id].add(reviewer_id)
-        elif recused_at is not None:
-            recused[conversation_id].add(reviewer_id)
-    criteria: dict[UUID, list[Criterion]] = defaultdict(list)
-    standing: QuerySet[Any, Any] = with_criterion_state(Criterion.objects.own().standing().filter(study=study))
-    unsettled = standing.filter(Q(state__in=OPEN_STATES)).select_related("current_revision")
-    for criterion in unsettled.only("conversation_id", "current_revision__wording_id"):
-        criteria[criterion.conversation_id].append(criterion)
-    writers = writers_of(criterion for each in criteria.values() for criterion in each)
-    readers: dict[str | None, set[UUID]] = {}
-    found = []
-    for this in conversations:
-        if this.language not in readers:
-            readers[this.language] = {person.id for person in people if reads(person, this.language)}
-        spared = {person_id for person_id in declined if is_spared(person_id, this, declined)}
-        possible = assigned[this.id] | (readers[this.language] - recused[this.id] - spared)
-        fewest = min((len(possible - writers[criterion.id]) for criterion in criteria[this.id]), default=len(possible))
-        found.append(Reach(this, len(possible), fewest, has_criteria=bool(criteria[this.id])))
-    return found
+# By hand
 
 
 def assignable_to(conversation: Conversation) -> "QuerySet[User]":
-    """The clinicians who can be assigned to a conversation by hand: not who reviews it, nor who recused from it, nor
-    who declined a topic of it.
+    """The clinicians who can be assigned to a conversation by hand: whom nothing keeps from it, who don't pause, and
+    who neither review it nor recused from it. Whom an admin took from it can be assigned again.
     """
-    taken = conversation.assignments.values("reviewer")
-    declined = declined_topics(conversation.study)
-    spared = {person_id for person_id in declined if is_spared(person_id, conversation, declined)}
-    people = User.objects.filter(pk__in={person.pk for person in clinicians(conversation.study)} - spared)
-    return people.exclude(pk__in=taken).order_by("name", "email")
+    bench = Bench(conversation.study)
+    able = bench.ids(bench.may_review(conversation) & bench.awake)
+    taken = conversation.assignments.filter(unassigned_at=None).values("reviewer")
+    return User.objects.filter(pk__in=able).exclude(pk__in=taken).order_by("name", "email")
 
 
 def assign_reviewer(
     *, conversation: Conversation, reviewer: User, origin: Assignment.Origin = Assignment.Origin.ASSIGNED
 ) -> Assignment:
-    """Assign one clinician by hand."""
+    """Assign one clinician by hand; who reviews it already goes on. Raises NotAClinician, CantBeAssigned.
+
+    The refusal doesn't say what keeps somebody from it: a declined topic is nobody else's to know.
+    """
     with transaction.atomic():
         conversation, _ = enter_conversation(conversation.study_id, conversation.id)
         is_clinician = Membership.objects.filter(
@@ -219,10 +217,30 @@ def assign_reviewer(
         ).exists()
         if not is_clinician or conversation.external_name:
             raise NotAClinician
-        assignment, _ = Assignment.objects.get_or_create(
-            conversation=conversation, reviewer=reviewer, defaults={"origin": origin}
-        )
-    return assignment
+        standing = Assignment.objects.filter(conversation=conversation, reviewer=reviewer).first()
+        if standing is not None and standing.recused_at is None:
+            return standing
+        if not assignable_to(conversation).filter(pk=reviewer.pk).exists():
+            raise CantBeAssigned
+        if standing is None:
+            return Assignment.objects.create(conversation=conversation, reviewer=reviewer, origin=origin)
+        standing.recused_at = standing.unassigned_at = standing.unassigned_by = None
+        standing.save(update_fields=["recused_at", "unassigned_at", "unassigned_by"])
+    return standing
+
+
+def unassign_reviewer(*, conversation: Conversation, reviewer: User, by: User | None) -> Assignment:
+    """An admin takes a conversation from a reviewer; the person's votes in an open round leave with it, those in
+    revealed rounds stay. Nobody takes the seat by that alone. Raises NoSuchAssignment.
+    """
+    with transaction.atomic():
+        conversation, _ = enter_conversation(conversation.study_id, conversation.id, may_be_locked=True)
+        now = timezone.now()
+        standing = Assignment.objects.filter(conversation=conversation, reviewer=reviewer, recused_at=None)
+        if not standing.update(recused_at=now, unassigned_at=now, unassigned_by=by):
+            raise NoSuchAssignment
+        settle(conversation.study, conversations=[conversation.id])
+    return Assignment.objects.get(conversation=conversation, reviewer=reviewer)
 
 
 def recuse_from_conversation(*, conversation: Conversation, by: User) -> Assignment | None:
@@ -242,8 +260,7 @@ def recuse_from_conversation(*, conversation: Conversation, by: User) -> Assignm
         substitutes: list[Assignment] = []
         if undecided(Conversation.objects.filter(pk=conversation.pk)).exists():
             standing = Assignment.objects.active().filter(conversation=conversation).count()
-            substitutes = _assign(
-                study, [conversation], clinicians(study), standing + 1, Assignment.Origin.SUBSTITUTE
-            ).made
+            plan = _plan(study, [conversation], {conversation.id: standing + 1})
+            substitutes = _carry_out(plan, Assignment.Origin.SUBSTITUTE)
         settle(study, conversations=[conversation.id])
     return substitutes[0] if substitutes else None

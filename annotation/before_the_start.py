@@ -7,8 +7,9 @@ criteria needs one clinician more than must have judged; one that has criteria n
 from collections import defaultdict
 from dataclasses import dataclass
 
-from annotation.assigning import Reach, clinicians, reach_of, reads
+from annotation.matching import clinicians, reads
 from annotation.models import Study
+from annotation.reaching import Reach, reach_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -343,5 +343,5 @@ def _find_fewest_eligible(overseen: dict[UUID, Overseen]) -> None:
 
 def recused_from(conversation: Conversation) -> list[User]:
     """Who recused from a conversation, by name: that is no vote and is not blind."""
-    gone = conversation.assignments.filter(recused_at__isnull=False).select_related("reviewer")
+    gone = conversation.assignments.filter(recused_at__isnull=False, unassigned_at=None).select_related("reviewer")
     return sorted((this.reviewer for this in gone), key=_by_name)

@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from annotation.models import Role, Study, TextClass
+from annotation.models import Demand, Role, Study, TextClass
 from annotation.models.studies import DEFAULT_AXES
 from consilium.errors import RuleViolation
 
@@ -51,6 +51,19 @@ def add_setting_options(parser: ArgumentParser) -> None:
         metavar="EMAIL",
         help='The member who is told when a conversation may be a real person; "": all admins.',
     )
+    parser.add_argument(
+        "--reviewers-by-rule",
+        nargs="+",
+        metavar="RULE",
+        help='More reviewers for some conversations, each as "acuity emergent: 6"; "none" takes the rules away.',
+    )
+    parser.add_argument(
+        "--demand",
+        nargs="+",
+        choices=[*Demand.values, "none"],
+        metavar="country|profession|speciality",
+        help="Only reviewers who share it with a conversation that names it; none: they are preferred.",
+    )
     parser.add_argument("--languages", nargs="+", metavar="TAG", help="The languages of the texts (BCP 47).")
     parser.add_argument(
         "--text-class",
@@ -86,6 +99,9 @@ def settings_given(options: dict[str, Any]) -> dict[str, Any]:
     for name in ("emergent_in_a_row", "care_lead"):
         if options[name] is not None:
             facts[name] = options[name]
+    for option, name in (("reviewers_by_rule", "reviewers_by_rule"), ("demand", "demands")):
+        if options[option] is not None:
+            facts[name] = [] if options[option] == ["none"] else options[option]
     if options["topics"] is not None:
         facts["topics"] = [] if options["topics"] == ["default"] else options["topics"]
     if facts.get("axes") == ["default"]:

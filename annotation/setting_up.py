@@ -18,7 +18,8 @@ from django.utils import timezone
 from annotation.joining import AttestationMissing, IdentifiableTexts, StudyNeedsAName
 from annotation.languages_and_countries import check_language
 from annotation.locks import lock_study_row, share_study
-from annotation.models import Membership, Study, TextClass, User
+from annotation.models import Demand, Membership, Study, TextClass, User
+from annotation.reviewer_rules import clean_rules
 from consilium.canonical import canonical_line, normal_text, sha256_hex
 from consilium.errors import RuleViolation
 
@@ -37,6 +38,8 @@ SETTINGS = (
     "topics",
     "emergent_in_a_row",
     "care_lead",
+    "reviewers_by_rule",
+    "demands",
 )
 """What an admin sets, in the order in which it is asked."""
 
@@ -59,6 +62,10 @@ class TopicIsUnreadable(RuleViolation):
 
 class TooManyInARow(RuleViolation):
     """Emergent conversations in a row: a whole number from 0, no limit, to 50."""
+
+
+class UnknownDemand(RuleViolation):
+    """A study can demand that reviewers share a conversation's country, profession or speciality."""
 
 
 class CareLeadIsNoMember(RuleViolation):
@@ -186,6 +193,10 @@ def clean_setting(name: str, value: Any) -> Any:
         return _clean_topics(value)
     if name == "emergent_in_a_row":
         return _clean_in_a_row(value)
+    if name == "reviewers_by_rule":
+        return clean_rules(value)
+    if name == "demands":
+        return _clean_demands(value)
     if name == "care_lead":
         return _clean_text(value).strip().lower()
     text = _clean_text(value)
@@ -231,6 +242,13 @@ def _clean_in_a_row(value: Any) -> int:
     if not isinstance(value, int) or not 0 <= value <= MOST_EMERGENT_IN_A_ROW:
         raise TooManyInARow
     return value
+
+
+def _clean_demands(value: Collection[str]) -> list[str]:
+    wanted = {each.strip().lower() for each in value if each.strip()}
+    if not wanted <= set(Demand.values):
+        raise UnknownDemand
+    return [each for each in Demand.values if each in wanted]
 
 
 def _check_care_lead(study: Study, email: str) -> None:

@@ -11,7 +11,7 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from annotation.consensus import ALL_CATEGORIES, PRESETS
-from annotation.models import Drafting, ObjectionCategory, Policy, Study, TextClass, Weights
+from annotation.models import Demand, Drafting, ObjectionCategory, Policy, Study, TextClass, Weights
 from annotation.models.studies import DEFAULT_AXES
 from annotation.setting_dates import CONSEQUENCES, DateOf
 from annotation.setting_up import (
@@ -150,10 +150,31 @@ class SettingsForm(PlainForm):
         help_text="The e-mail address of a member. Empty: all admins are told. No mail holds any of its text.",
     )
 
+    reviewers_by_rule = LinesField(
+        label="More reviewers for some conversations",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
+        help_text=(
+            "One rule a line, such as acuity emergent: 6, tag self-harm: 7, language ar: 5. Of several that a "
+            "conversation meets the largest number counts; a rule never takes reviewers away."
+        ),
+    )
+    demands = forms.MultipleChoiceField(
+        label="Only reviewers who share a conversation's",
+        choices=[(each.value, each.value) for each in Demand],
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+        help_text=(
+            "Where nothing is ticked they are preferred. A conversation names a profession or a speciality by a tag, "
+            "such as speciality: addiction."
+        ),
+    )
+
     GROUPS = (
         ("Before the first text", ("what_to_expect", "support_contact", "consent_text")),
         ("Care", ("topics", "emergent_in_a_row", "care_lead")),
         ("How the panel works", ("guidelines", "axes", "languages")),
+        ("Who reviews what", ("reviewers_by_rule", "demands")),
         (
             "What the study is",
             ("name", "text_class", "attestation", "outside_endpoints_basis", "is_not_for_public_text"),
@@ -218,7 +239,8 @@ class SettingsForm(PlainForm):
         data["seen"] = json.dumps(hashes_of(self.study))
         for name in current:
             if name not in fields and seen.get(name) == hash_of(self.facts[name]):
-                data[name] = base[name].value()
+                value = base[name].value()
+                data.setlist(name, value if isinstance(value, list) else [value])
         form = SettingsForm(data, study=self.study)
         form.conflicts = {name: str(base[name].value() or "(empty)") for name in fields}
         return form

@@ -12,10 +12,11 @@ from uuid import UUID
 from django.db import models, transaction
 from django.db.models import F, Func
 
-from annotation.assigning import recuse_from_conversation, undecided
+from annotation.assigning import recuse_from_conversation
 from annotation.care_locks import unlocked
 from annotation.locks import share_study
 from annotation.models import Conversation, DeclinedTopic, Study, User
+from annotation.reaching import undecided
 from annotation.sparing import topic_key
 from consilium.errors import RuleViolation
 

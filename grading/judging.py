@@ -15,9 +15,9 @@ from django.db import transaction
 from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
 
-from annotation.assigning import reads
 from annotation.care_locks import refuse_if_locked, unlocked
 from annotation.locks import lock_conversation
+from annotation.matching import reads
 from annotation.models import Membership, Role, Study, User
 from consilium.errors import RuleViolation
 from grading.models import GradesOpened, Response, ReviewerVerdict, Run, RunResponse

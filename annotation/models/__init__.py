@@ -20,7 +20,7 @@ from annotation.models.rounds import (
     Vote,
     VoteRequest,
 )
-from annotation.models.studies import DEFAULT_AXES, Drafting, Policy, Study, TextClass, Weights
+from annotation.models.studies import DEFAULT_AXES, Demand, Drafting, Policy, Study, TextClass, Weights
 from annotation.models.unsent import UnsentText
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "ConversationReport",
     "Criterion",
     "DeclinedTopic",
+    "Demand",
     "Drafting",
     "FileImport",
     "LockDecision",

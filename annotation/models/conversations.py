@@ -172,7 +172,11 @@ class Assignment(Identified):
     origin = models.CharField(max_length=20, choices=Origin, default=Origin.ASSIGNED)
     assigned_at = models.DateTimeField(auto_now_add=True)
     finished_drafting_at = models.DateTimeField(null=True, blank=True)
-    recused_at = models.DateTimeField(null=True, blank=True)
+    recused_at = models.DateTimeField(null=True, blank=True, help_text="Since when this person reviews it no more.")
+    unassigned_at = models.DateTimeField(
+        null=True, blank=True, help_text="When an admin took the conversation from this person, who did not recuse."
+    )
+    unassigned_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     ended_discussion_of = models.PositiveSmallIntegerField(
         null=True, blank=True, help_text="The number of the latest round whose discussion this person ended."
     )
@@ -188,6 +192,14 @@ class Assignment(Identified):
             models.CheckConstraint(
                 condition=models.Q(origin__in=["assigned", "imported", "substitute"]),
                 name="a_reviewer_is_assigned_imported_or_a_substitute",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(unassigned_at=None) | models.Q(recused_at__isnull=False),
+                name="who_is_unassigned_reviews_no_more",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(unassigned_by=None) | models.Q(unassigned_at__isnull=False),
+                name="who_unassigned_somebody_did_so_at_a_time",
             ),
         ]
 

@@ -45,6 +45,14 @@ class TextClass(models.TextChoices):
     DE_IDENTIFIED = "de_identified", "de-identified"
 
 
+class Demand(models.TextChoices):
+    """What a conversation would like in a reviewer, and a study may demand."""
+
+    COUNTRY = "country", "its country"
+    PROFESSION = "profession", "its profession"
+    SPECIALITY = "speciality", "its speciality"
+
+
 class StudyQuerySet(models.QuerySet["Study"]):
     def visible_to(self, user: "User") -> "StudyQuerySet":
         """The studies that a person belongs to now."""
@@ -79,6 +87,18 @@ class Study(Identified):
     care_lead = models.EmailField(
         max_length=254, blank=True, help_text="The member who is told when a conversation may be a real person."
     )
+    reviewers_by_rule = ArrayField(
+        models.CharField(max_length=250),
+        default=list,
+        blank=True,
+        help_text="More reviewers for some conversations, such as 'acuity emergent: 6'; the largest number counts.",
+    )
+    demands = ArrayField(
+        models.CharField(max_length=20, choices=Demand),
+        default=list,
+        blank=True,
+        help_text="What a reviewer must have in common with a conversation that names it; else it is preferred.",
+    )
     canary_string = models.CharField(max_length=200, default=new_canary)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey("annotation.User", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
@@ -95,6 +115,10 @@ class Study(Identified):
             models.CheckConstraint(
                 condition=~models.Q(text_class=TextClass.DE_IDENTIFIED) | ~models.Q(attestation__regex=BLANK),
                 name="de_identified_texts_carry_an_attestation",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(demands__contained_by=["country", "profession", "speciality"]),
+                name="a_study_demands_country_profession_or_speciality",
             ),
         ]
 

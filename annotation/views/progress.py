@@ -13,12 +13,12 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.acting_on_many import ROUND_ACTS, Done, RoundAct, act_on_each, would_act_on
 from annotation.admin_forms import ProgressFilter
-from annotation.assigning import out_of_reach
 from annotation.caring_seen import care_of_study
 from annotation.models import Conversation, Role, Study, User
 from annotation.overseeing import Stage, conversations_to_oversee, count_stages, oversee, shares_of_reviewers
 from annotation.permissions import StudyRequest, study_page
 from annotation.policy_words import policy_title
+from annotation.reaching import out_of_reach
 from annotation.setting_up import missing_before_start
 from annotation.states import CriterionState, count_states
 from consilium.pages import respond_with_fragment, wants_fragment

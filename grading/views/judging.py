@@ -13,9 +13,9 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from annotation.assigning import reads
 from annotation.care_locks import refuse_if_locked
 from annotation.joining import must_consent
+from annotation.matching import reads
 from annotation.models import Role
 from annotation.permissions import StudyRequest, has_role, study_page
 from annotation.views.desk import as_uuid

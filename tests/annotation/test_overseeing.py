@@ -70,7 +70,8 @@ def test_assigning_says_when_no_conversation_reaches_the_number(panel: Panel) ->
     assert preview_assignment(panel.study, 5).shortfall == sentence
     client, page = signed_in(panel.adam), at(panel.study, "study_assign")
     assert sentence in shown(client, page + "?reviewers=5")
-    assert sentence in client.post(page, {"reviewers": 5}, follow=True).content.decode()
+    plan = preview_assignment(panel.study, 5).plan.digest
+    assert sentence in client.post(page, {"reviewers": 5, "plan": plan}, follow=True).content.decode()
 
 
 def test_assigning_says_how_many_conversations_stay_below(panel: Panel) -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.assigning import assign_reviewer, out_of_reach, recuse_from_conversation
+from annotation.assigning import assign_reviewer, recuse_from_conversation
 from annotation.consensus import Ballot as RuleBallot
 from annotation.deactivating import deactivate_person
 from annotation.discussing import add_comment, adjudicate, end_discussion, request_vote
@@ -21,6 +21,7 @@ from annotation.drafting import (
 )
 from annotation.joining import find_person
 from annotation.models import Assignment, Conversation, Criterion, Revision, Round, RoundOutcome, Study, User, Vote
+from annotation.reaching import out_of_reach
 from annotation.round_acts import RoundsUsedUp, close_round, open_round, reopen_drafting_of_each
 from annotation.rounds import settle, settle_if_due
 from annotation.states import with_criterion_state

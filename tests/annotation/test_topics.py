@@ -7,11 +7,11 @@ from annotation.assigning import (
     assign_reviewer,
     assign_reviewers,
     assignable_to,
-    out_of_reach,
     recuse_from_conversation,
 )
 from annotation.caring import lock_conversation_for_care
 from annotation.models import Assignment, Conversation, DeclinedTopic
+from annotation.reaching import out_of_reach
 from annotation.setting_up import TopicIsUnreadable, set_up_study
 from annotation.topics import NoSuchTopic, decline_topics, hand_back, to_hand_back, topics_for, topics_of
 from tests.factories import Panel, join, make_conversation, make_panel, make_study
@@ -90,10 +90,11 @@ def test_out_of_reach_counts_nobody_who_declined_unless_assigned() -> None:
     people = [join(study=study, name=name) for name in ("ana", "ben", "chloe")]
     hard = make_conversation(study=study, tags=["war"])
     assert out_of_reach(study) == []
-    decline_topics(study=study, person=people[0], topics=["war"])
-    assert out_of_reach(study) == [hard]
     assign_reviewer(conversation=hard, reviewer=people[0])
+    decline_topics(study=study, person=people[0], topics=["war"])
     assert out_of_reach(study) == []
+    decline_topics(study=study, person=people[1], topics=["war"])
+    assert out_of_reach(study) == [hard]
 
 
 def test_what_is_assigned_already_is_offered_and_handed_back(panel: Panel) -> None:

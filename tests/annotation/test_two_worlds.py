@@ -143,6 +143,7 @@ def set_the_scene() -> Scene:
         "criterion_id": [str(this.id) for this in (*criteria, disputed, settled, drafted)],
         "vote_id": [str(objection.id)],
         "membership_id": [str(Membership.objects.get(user=panel.ben).id)],
+        "reviewer_id": [str(panel.ben.id)],
         "act": ["close-drafting", "open-round", "close-round", "finish-drafting", "end-discussion", "recuse", "pause"],
         "format": ["healthbench", "mentalhealthbench", "csv", "xlsx", "parquet"],
         "file_format": ["csv", "xlsx", "parquet"],

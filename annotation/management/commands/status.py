@@ -3,8 +3,8 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from annotation.assigning import out_of_reach
 from annotation.command_line import add_study, find_study
+from annotation.reaching import out_of_reach
 from annotation.rounds import settle_if_due
 from annotation.states import count_states
 from consilium.commands import ConsiliumCommand
