@@ -10,15 +10,21 @@ from typing import Any
 from django.db import Error as DatabaseError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.utils.translation import gettext
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
+
+
+def first_line(kind: type) -> str:
+    """The first line of a class's docstring: of a refusal, its sentence in English."""
+    return (kind.__doc__ or "").strip().splitlines()[0]
 
 
 class RuleViolation(Exception):
     """This can't be done now."""
 
     def __init__(self, sentence: str | None = None, **facts: Any) -> None:
-        self.sentence = sentence or (type(self).__doc__ or "").strip().splitlines()[0].format(**facts)
+        self.sentence = sentence or gettext(first_line(type(self))).format(**facts)
         self.facts = facts
         super().__init__(self.sentence)
 

@@ -90,6 +90,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "consilium.speaking.speak_the_readers_language",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -138,6 +139,9 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "account_request_login_code"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "Consilium: "
 
 LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("es", "Español"), ("ar", "العربية")]
+"""Languages of the pages. Each has whole catalogues: a test fails on a missing sentence."""
+FORMAT_MODULE_PATH = ["consilium.formats"]
 TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True

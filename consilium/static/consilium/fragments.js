@@ -3,13 +3,10 @@
 (() => {
   "use strict";
 
-  const SENTENCES = {
-    403: "Your roles in this study don't include this. Nothing was changed.",
-    404: "This is no longer here. Load the page again; copy what you wrote first.",
-    413: "This is too large to be taken. Nothing was changed.",
-    429: "This was tried very often in a short time. Please wait a few minutes.",
-    other: "Something here broke. What you wrote is still on this page: try once more in a minute.",
-    unreachable: "The site can't be reached. What you wrote is still on this page: try once more when you are connected.",
+  // The sentences stand in the page, in its language: data-said-404, data-said-other ...
+  const sentence = (kind) => {
+    const place = document.getElementById("refusals");
+    return place.getAttribute(`data-said-${kind}`) || place.dataset.saidOther;
   };
 
   const SHOWN_FOR = 5000;
@@ -18,12 +15,12 @@
     clearTimeout(fading);
     document.getElementById("announcements").textContent = "";
   };
-  const say = (sentence, visibly) => {
+  const say = (words, visibly) => {
     const place = document.getElementById("announcements");
-    if (!place || !sentence) return;
+    if (!place || !words) return;
     hush();
     place.classList.toggle("visually-hidden", !visibly);
-    setTimeout(() => { place.textContent = sentence; }, 50); // a change that a screen reader hears
+    setTimeout(() => { place.textContent = words; }, 50); // a change that a screen reader hears
     if (visibly) fading = setTimeout(hush, SHOWN_FOR);
   };
 
@@ -33,14 +30,14 @@
     return (near && near.querySelector("[data-refusals]")) || document.getElementById("refusals");
   };
 
-  const refuse = (element, sentence) => {
+  const refuse = (element, words) => {
     const place = placeFor(element);
     const notice = document.createElement("p");
     const strong = document.createElement("strong");
     notice.className = "notice refusal";
     notice.setAttribute("role", "alert");
-    strong.textContent = "▲ Not done. ";
-    notice.append(strong, sentence);
+    strong.textContent = `▲ ${document.getElementById("refusals").dataset.notDone} `;
+    notice.append(strong, words);
     place.replaceChildren(notice);
     place.scrollIntoView({ block: "nearest" });
   };
@@ -93,9 +90,9 @@
 
   document.addEventListener("htmx:responseError", (event) => {
     const { status } = event.detail.xhr;
-    refuse(event.detail.elt, SENTENCES[status] || SENTENCES.other);
+    refuse(event.detail.elt, sentence(status));
   });
   for (const name of ["htmx:sendError", "htmx:timeout"]) {
-    document.addEventListener(name, (event) => refuse(event.detail.elt, SENTENCES.unreachable));
+    document.addEventListener(name, (event) => refuse(event.detail.elt, sentence("unreachable")));
   }
 })();

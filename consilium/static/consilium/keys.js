@@ -44,12 +44,12 @@
       name.textContent = nameOf(element);
       return [key, name];
     }));
-    if (!place.childElementCount) place.textContent = openForm() ? "Esc closes the form; then the keys work again." : "No keys here.";
+    if (!place.childElementCount) place.textContent = openForm() ? place.dataset.formIsOpen : place.dataset.none;
   };
 
   const showSwitch = () => {
     const button = dialog.querySelector("[data-switches-keys]");
-    button.textContent = areOff() ? "Switch keys on" : "Switch keys off";
+    button.textContent = areOff() ? button.dataset.switchOn : button.dataset.switchOff;
     document.documentElement.toggleAttribute("data-keys-off", areOff());
   };
 
