@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from annotation.views import adjudicating, assignment, caring, dates, members, policies, progress, settings
+from annotation.views import adjudicating, assignment, caring, dates, members, policies, progress, settings, waves
 
 ADMIN = "studies/<slug:slug>/admin/"
 CONVERSATION = ADMIN + "conversations/<uuid:conversation_id>/"
@@ -12,6 +12,10 @@ urlpatterns: list[URLPattern] = [
     path(ADMIN + "counts/", progress.show_counts, name="study_counts"),
     path(ADMIN + "acts/<slug:act>/", progress.act_on_conversations, name="admin_act"),
     path(ADMIN + "assign/", assignment.assign, name="study_assign"),
+    path(ADMIN + "waves/", waves.waves, name="study_waves"),
+    path(ADMIN + "waves/by-hand/", waves.by_hand, name="waves_by_hand"),
+    path(ADMIN + "waves/<int:number>/open/", waves.open_one, name="wave_opens"),
+    path(ADMIN + "waves/<int:number>/date/", waves.date_one, name="wave_date"),
     path(ADMIN + "members/", members.list_members, name="study_members"),
     path(ADMIN + "members/<uuid:membership_id>/", members.edit_member, name="member"),
     path(ADMIN + "members/<uuid:membership_id>/leave/", members.let_leave, name="member_leaves"),

@@ -12,6 +12,7 @@ from annotation import (
     api_making,
     api_settings,
     api_votes,
+    api_waves,
     api_you,
 )
 
@@ -73,6 +74,9 @@ urlpatterns: list[URLPattern] = [
     path(STUDY + "assignments/", api_admin.Assignments.as_view(), name="api_assignments"),
     path(STUDY + "assignments/preview/", api_admin.AssignmentsPreview.as_view(), name="api_assignments_preview"),
     path(STUDY + "assignments/reach/", api_admin.Reach.as_view(), name="api_reach"),
+    path(STUDY + "waves/", api_waves.Waves.as_view(), name="api_waves"),
+    path(STUDY + "waves/<int:number>/open/", api_waves.OpenedWave.as_view(), name="api_wave_opens"),
+    path(STUDY + "waves/<int:number>/date/", api_waves.WaveDate.as_view(), name="api_wave_date"),
     path(CONVERSATION + "assignments/", api_admin.AssignOne.as_view(), name="api_assign_one"),
     path(CONVERSATION + "admin-acts/<slug:act>/", api_admin.AdminAct.as_view(), name="api_admin_act"),
     path(STUDY + "admin-acts/<slug:act>/", api_admin.AdminActOnMany.as_view(), name="api_act_on_many"),

@@ -207,7 +207,7 @@ def assign_reviewer(
     The refusal doesn't say what keeps somebody from it: a declined topic is nobody else's to know.
     """
     with transaction.atomic():
-        conversation, _ = enter_conversation(conversation.study_id, conversation.id)
+        conversation, _ = enter_conversation(conversation.study_id, conversation.id, may_wait=True)
         is_clinician = Membership.objects.filter(
             study_id=conversation.study_id,
             user=reviewer,

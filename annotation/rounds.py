@@ -31,10 +31,17 @@ from annotation.models import (
     Study,
     User,
     VoteRequest,
+    Wave,
+    waits_for_its_wave,
 )
 from annotation.models.rounds import RoundIsRevealed
 from annotation.revealing import reveal_if_due
 from annotation.states import ConversationState, with_conversation_state
+from consilium.errors import RuleViolation
+
+
+class WaveIsClosed(RuleViolation):
+    """This conversation goes out with a wave that isn't open yet."""
 
 
 def settle(study: Study, *, conversations: Collection[UUID] | None = None) -> list[Round]:
@@ -54,18 +61,21 @@ def settle(study: Study, *, conversations: Collection[UUID] | None = None) -> li
 
 
 def enter_conversation(
-    study_id: UUID, conversation_id: UUID, *, may_be_locked: bool = False
+    study_id: UUID, conversation_id: UUID, *, may_be_locked: bool = False, may_wait: bool = False
 ) -> tuple[Conversation, Round | None]:
     """The beginning of every act on a conversation: (the conversation, its open round), locked, as they stand now.
 
     Where a date has passed, what it decides is settled first: nothing that is done after it moves the result. Raises
-    ConversationIsLocked where a lock stands, except for what goes on all the same (``may_be_locked``). To be called
+    ConversationIsLocked where a lock stands, except for what goes on all the same (``may_be_locked``), and WaveIsClosed
+    where the conversation isn't out yet, except for these and what may be done before (``may_wait``). To be called
     inside the act's transaction.
     """
     share_study(study_id)
     conversation = lock_conversation(conversation_id)
     if not may_be_locked:
         refuse_if_locked(conversation_id)
+        if not may_wait and conversation.wave_id and Wave.objects.waiting().filter(pk=conversation.wave_id).exists():
+            raise WaveIsClosed
     this = lock_open_round(conversation_id)
     if not conversation.external_name and is_past_a_date(conversation, this):
         settle(conversation.study, conversations=[conversation_id])
@@ -102,6 +112,7 @@ def settle_if_due(study: Study) -> None:
         | Exists(unsettled.filter(closes_at__lte=now))
         | Q(drafting_closed_at__isnull=False, discussion_closes_at__lte=now) & ~Exists(unsettled),
         ~is_locked(),
+        ~waits_for_its_wave(),
         study=study,
     )
     ids = list(due.values_list("id", flat=True))
@@ -118,7 +129,7 @@ def _close_due_drafting(study: Study, touched: Collection[UUID]) -> None:
     is_finished = Exists(active.filter(finished_drafting_at__isnull=False)) & ~Exists(
         active.filter(finished_drafting_at=None)
     )
-    due = drafting.filter(Q(drafting_closes_at__lte=timezone.now()) | is_finished)
+    due = drafting.filter(Q(drafting_closes_at__lte=timezone.now()) | is_finished, ~waits_for_its_wave())
     ids = list(due.values_list("id", flat=True))
     if ids:
         close_drafting_of(study, ids)

@@ -31,6 +31,7 @@ from annotation.models import (
     User,
     Vote,
     VoteRequest,
+    waits_for_its_wave,
 )
 from annotation.pacing import count_in_a_row, spread_out
 from annotation.states import ConversationState, CriterionState, with_conversation_state, with_criterion_state
@@ -91,7 +92,7 @@ def _count(rows: "QuerySet[Any, Any]", by: str) -> Coalesce:
 
 
 def assigned_to(user: User, studies: Iterable[Study]) -> "QuerySet[Conversation, Any]":
-    """The conversations that a clinician reviews in these studies, what waits first. One query, however many.
+    """The conversations that a clinician reviews in these studies and that are out, what waits first. One query.
 
     Adds what ``Assigned`` holds.
     """
@@ -111,7 +112,9 @@ def assigned_to(user: User, studies: Iterable[Study]) -> "QuerySet[Conversation,
     standing = Criterion.objects.standing().filter(conversation=OuterRef("pk"))
     policy = Policy.objects.filter(study=OuterRef("study")).order_by("-version")
     return (
-        with_conversation_state(Conversation.objects.own().filter(Exists(mine), study__in=list(studies)))
+        with_conversation_state(
+            Conversation.objects.own().filter(Exists(mine), ~waits_for_its_wave(), study__in=list(studies))
+        )
         .annotate(
             finished_at=Subquery(mine.values("finished_drafting_at")[:1]),
             ended_round=Coalesce(Subquery(mine.values("ended_discussion_of")[:1]), Value(0)),

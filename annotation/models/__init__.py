@@ -22,6 +22,7 @@ from annotation.models.rounds import (
 )
 from annotation.models.studies import DEFAULT_AXES, Demand, Drafting, Policy, Study, TextClass, Weights
 from annotation.models.unsent import UnsentText
+from annotation.models.waves import Wave, waits_for_its_wave
 
 __all__ = [
     "DEFAULT_AXES",
@@ -57,5 +58,7 @@ __all__ = [
     "UserProfile",
     "Vote",
     "VoteRequest",
+    "Wave",
     "Weights",
+    "waits_for_its_wave",
 ]

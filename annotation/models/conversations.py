@@ -5,6 +5,7 @@ from django.db import models
 
 from annotation.models.people import User
 from annotation.models.studies import Study
+from annotation.models.waves import Wave, waits_for_its_wave
 from consilium.guards import SHA256, keeps, never_changes
 from consilium.identified import Identified
 
@@ -63,7 +64,7 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         return self.filter(external_name="", undone_at=None)
 
     def visible_to(self, user: User) -> "ConversationQuerySet":
-        """Those of the studies that a person belongs to. Clinicians see those assigned to them alone."""
+        """Those of the studies that a person belongs to. Clinicians see what is assigned to them and out."""
         members = self.filter(
             study__memberships__user=user, study__memberships__left_at=None, undone_at=None
         ).distinct()
@@ -73,7 +74,10 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
                 study__memberships__left_at=None,
                 study__memberships__roles__overlap=["admin", "researcher"],
             )
-            | models.Q(assignments__reviewer=user, assignments__recused_at=None, external_name="")
+            | (
+                models.Q(assignments__reviewer=user, assignments__recused_at=None, external_name="")
+                & ~models.Q(waits_for_its_wave())
+            )
         ).distinct()
 
 
@@ -107,6 +111,14 @@ class Conversation(Identified):
         null=True, blank=True, help_text="When the discussion ends of itself and the next round opens."
     )
     undone_at = models.DateTimeField(null=True, blank=True)
+    wave = models.ForeignKey(
+        Wave,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="conversations",
+        help_text="With which it goes out; without one at once.",
+    )
 
     objects = ConversationQuerySet.as_manager()
 

@@ -181,6 +181,7 @@ def crumbs(study: Study, *names: str) -> list[tuple[str, str]]:
         "Members": "study_members",
         "Imports": "study_imports",
         "Assign": "study_assign",
+        "Waves": "study_waves",
         "Settings": "study_settings",
         "Policy": "study_policy",
     }

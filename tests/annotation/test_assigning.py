@@ -248,12 +248,12 @@ def test_nobody_with_a_conflict_a_declined_topic_or_an_unread_language_is_ever_a
         assert {(one.conversation_id, one.reviewer_id) for one in made} == planned
         loads = Counter(one.reviewer_id for one in made)
         for one in made:
-            person, words = facts[one.reviewer_id], {tag.lower() for tag in one.conversation.tags}
-            read = {language[:2] for language in person["languages"]}
+            who, words = facts[one.reviewer_id], {tag.lower() for tag in one.conversation.tags}
+            read = {language[:2] for language in who["languages"]}
             assert not read or one.conversation.language is None or one.conversation.language[:2] in read
-            assert not words & {word.lower() for word in person["conflicts"] + person["declined"]}
-            assert one.conversation.external_id.lower() not in person["conflicts"]
-            assert not person["is_paused"]
+            assert not words & {word.lower() for word in who["conflicts"] + who["declined"]}
+            assert one.conversation.external_id.lower() not in who["conflicts"]
+            assert not who["is_paused"]
         for one, other in combinations(facts, 2):
             if {**facts[one], "languages": {each[:2] for each in facts[one]["languages"]}} == {
                 **facts[other],
