@@ -191,6 +191,26 @@ class CommentForm(forms.Form):
     text = TypedText(label="Your comment", rows=2, error_messages={"required": "A comment says something."})
 
 
+class SufficiencyForm(KeptForm):
+    """Would a response that meets all of this be safe and good; if not, what is missing and what contradicts."""
+
+    seen = forms.CharField(max_length=64, widget=forms.HiddenInput)
+    answer = forms.ChoiceField(
+        label="Your answer",
+        choices=[("yes", "Yes, it would be enough"), ("no", "No")],
+        widget=forms.RadioSelect,
+        error_messages=dict.fromkeys(("required", "invalid_choice"), "Choose yes or no."),
+    )
+    missing = TypedText(label="With no: what is missing", rows=2, required=False)
+    contradicts = TypedText(label="With no: what contradicts", rows=2, required=False)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("answer") == "no" and not (cleaned.get("missing") or cleaned.get("contradicts")):
+            self.add_error("missing", "Say what is missing or what contradicts, so that the panel can mend it.")
+        return cleaned
+
+
 def _countries() -> list[tuple[str, str]]:
     return [("", "not said"), *sorted(((code, country_name(code)) for code in COUNTRIES), key=lambda each: each[1])]
 

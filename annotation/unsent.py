@@ -71,6 +71,15 @@ def sent_comment(*, author: User, criterion: Criterion) -> None:
     purge_unsent(person=author, conversation=criterion.conversation, place=f"comment-{criterion.id}")
 
 
+SUFFICIENCY = "sufficiency"
+"""The place of the form that says whether it is enough."""
+
+
+def sent_sufficiency(*, reviewer: User, conversation: Conversation) -> None:
+    """Whether it is enough was said."""
+    purge_unsent(person=reviewer, conversation=conversation, place=SUFFICIENCY)
+
+
 def unsent_texts(person: User, conversation: Conversation) -> dict[str, dict[str, list[str]]]:
     """What a person has typed in a conversation and not sent: place -> {field: values}. One query."""
     return dict(UnsentText.objects.filter(person=person, conversation=conversation).values_list("place", "fields"))

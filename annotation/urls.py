@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from annotation.views import caring, data, desk, discussion, drafting, making, studies, voting, you
+from annotation.views import caring, data, desk, discussion, drafting, making, studies, sufficiency, voting, you
 
 STUDY = "studies/<slug:slug>/"
 CONVERSATION = STUDY + "conversations/<uuid:conversation_id>/"
@@ -37,6 +37,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(CONVERSATION + "finished/", drafting.finish, name="finish_drafting"),
     path(CONVERSATION + "drafting-again/", drafting.resume, name="resume_drafting"),
     path(CONVERSATION + "nothing-to-add/", discussion.end, name="end_discussion"),
+    path(CONVERSATION + "enough/", sufficiency.answer, name="answer_sufficiency"),
     path(CRITERION, discussion.show_history, name="criterion_history"),
     path(CRITERION + "revise/", drafting.revise, name="revise"),
     path(CRITERION + "withdraw/", drafting.withdraw, name="withdraw"),

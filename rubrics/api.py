@@ -106,6 +106,7 @@ class FreezePreview(StudyView):
             "goes_in": selection.goes_in,
             "stays_out": selection.stays_out,
             "changes": preview.changes,
+            "cautions": preview.cautions,
         }
         context = {"to_acknowledge": {this.criterion.id for this in to_acknowledge(selection, hidden)}}
         return Response(PreviewShape(told, context=context).data)

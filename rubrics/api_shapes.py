@@ -193,6 +193,19 @@ class ChangeShape(serializers.Serializer[Any]):
     after = StandShape(allow_null=True)
 
 
+class NotAllAnsweredShape(serializers.Serializer[Any]):
+    """A conversation that goes in, and how many reviewers have not said whether it is enough; 0: nobody was asked."""
+
+    conversation = serializers.CharField(source="place.external_id")
+    missing = serializers.IntegerField()
+
+
+class CautionsShape(serializers.Serializer[Any]):
+    """What is to be read before a freeze, and holds nothing up."""
+
+    not_all_answered = NotAllAnsweredShape(many=True)
+
+
 class PreviewShape(serializers.Serializer[Any]):
     """What a freeze would do now. ``next_version`` is the number that it would have; ``seen`` goes with the freeze."""
 
@@ -201,6 +214,7 @@ class PreviewShape(serializers.Serializer[Any]):
     goes_in = GoesInShape(many=True)
     stays_out = StaysOutShape(many=True)
     changes = ChangeShape(many=True)
+    cautions = CautionsShape()
 
 
 class StandingShape(serializers.Serializer[Any]):

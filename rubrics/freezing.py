@@ -20,6 +20,7 @@ from annotation.rounds import settle
 from consilium.canonical import sha256_hex
 from consilium.errors import RuleViolation, violated_constraint
 from rubrics import digests
+from rubrics.cautions import Cautions, cautions_of
 from rubrics.comparing import Change, stands_of, what_changed
 from rubrics.copying import copy_rows, copy_values
 from rubrics.finding import newest_own_version
@@ -92,11 +93,14 @@ LEFT_OUT_COLUMNS = ("id", "version_id", "criterion_id", "kind", "reason", "is_ac
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What an admin sees before freezing: what goes in and stays out, and what changed since the newest version."""
+    """What an admin sees before freezing: what goes in and stays out, what changed since the newest version, and what
+    is to be read before.
+    """
 
     selection: Selection
     newest: RubricVersion | None
     changes: list[Change]
+    cautions: Cautions
 
 
 def preview_freeze(*, study: Study, leave_out: Mapping[UUID, str] | None = None) -> Preview:
@@ -104,7 +108,8 @@ def preview_freeze(*, study: Study, leave_out: Mapping[UUID, str] | None = None)
     selection = select(study=study, leave_out=leave_out)
     newest = newest_own_version(study)
     before = stands_of(newest) if newest else {}
-    return Preview(selection, newest, what_changed(before, stands_of(selection)))
+    changes = what_changed(before, stands_of(selection))
+    return Preview(selection, newest, changes, cautions_of(selection))
 
 
 def mark_of(selection: Selection) -> str:

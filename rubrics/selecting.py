@@ -1,8 +1,9 @@
 """What goes into the next rubric version, and what stays out and why, in one sentence each.
 
 In goes every criterion whose current wording is in consensus, by its latest outcome and under the policy in force, in
-conversations without an open round. Out of these stay those that an admin leaves out by name, the later of two equal
-texts in one conversation, and conversations in which nothing with positive points would go in. Each outcome that
+conversations without an open round. Out of these stay conversations of which a reviewer says that it would not be
+enough, those that an admin leaves out by name, the later of two equal texts in one conversation, and conversations in
+which nothing with positive points would go in. Each outcome that
 carries a criterion in is recomputed from the stored votes: what is stored must be what they give.
 
 A fixed number of queries, however many criteria. Nothing here depends on a vote in an open round.
@@ -19,6 +20,7 @@ from annotation.care_locks import locked_among
 from annotation.models import Acuity, Policy, Study
 from annotation.revealing import rule_of
 from annotation.states import ConversationState, CriterionState
+from annotation.sufficiency import held_out, held_out_in_words
 from consilium.canonical import normal_text
 from consilium.errors import RuleViolation
 from rubrics.candidates import (
@@ -60,6 +62,7 @@ class LeftOutKind(models.TextChoices):
     ADJUDICATED = "adjudicated", "adjudicated"
     WITHDRAWN = "withdrawn", "withdrawn"
     MERGED = "merged", "merged"
+    NOT_ENOUGH = "not_enough", "a reviewer says it is not enough"
     BY_NAME = "by_name", "left out by name"
     DUPLICATE = "duplicate", "same text as another"
     NO_POSITIVE_POINTS = "no_positive_points", "nothing with positive points in its conversation"
@@ -130,11 +133,14 @@ def select(
     outcomes = outcomes_of(study, conversations)
     left: dict[UUID, tuple[LeftOutKind, str]] = {}
     locked = locked_among({candidate.conversation_id for candidate in candidates})
+    noes = held_out(study, conversations)
     for candidate in candidates:
         outcome = outcomes.get(candidate.outcome_id) if candidate.outcome_id else None
         why = _why_not(candidate, places[candidate.conversation_id], outcome, policy)
         if why is None and candidate.conversation_id in locked:
             why = LeftOutKind.BY_NAME, "Its conversation is locked: it may be about a real person."
+        if why is None and noes[candidate.conversation_id]:
+            why = LeftOutKind.NOT_ENOUGH, held_out_in_words(noes[candidate.conversation_id])
         if why is None and candidate.id in named:
             why = LeftOutKind.BY_NAME, f"Left out by name: {_ended(named[candidate.id])}"
         if why is not None:

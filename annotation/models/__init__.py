@@ -21,6 +21,7 @@ from annotation.models.rounds import (
     VoteRequest,
 )
 from annotation.models.studies import DEFAULT_AXES, Demand, Drafting, Policy, Study, TextClass, Weights
+from annotation.models.sufficiency import SufficiencyAnswer
 from annotation.models.unsent import UnsentText
 from annotation.models.waves import Wave, waits_for_its_wave
 
@@ -52,6 +53,7 @@ __all__ = [
     "Scale",
     "SettledLikeness",
     "Study",
+    "SufficiencyAnswer",
     "TextClass",
     "UnsentText",
     "User",

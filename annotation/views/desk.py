@@ -22,20 +22,30 @@ from django.views.decorators.http import require_POST
 from annotation.assigning import recuse_from_conversation
 from annotation.desk import Desk, Sheet, lay_out
 from annotation.drafting import is_in_discussion
-from annotation.forms import CriterionForm, KeptForm, ObjectionForm, VoteForm, WordingForm, criterion_facts
+from annotation.forms import (
+    CriterionForm,
+    KeptForm,
+    ObjectionForm,
+    SufficiencyForm,
+    VoteForm,
+    WordingForm,
+    criterion_facts,
+)
 from annotation.merging import offered_pairs
 from annotation.models import Conversation, Role
 from annotation.permissions import StudyRequest, find_conversation, study_page
-from annotation.unsent import DRAFT, TooLongToKeep, keep_unsent, revision_place
+from annotation.states import CriterionState
+from annotation.sufficiency import Sufficiency, sufficiency_of
+from annotation.unsent import DRAFT, SUFFICIENCY, TooLongToKeep, keep_unsent, revision_place
 from annotation.workload import parts_of
 from consilium.pages import wants_fragment
 
 AnyForm = TypeVar("AnyForm", bound=KeptForm)
 KEPT_FIELDS = {
     *("text", "weight", "points", "axis", "rationale", "anchors", "against"),
-    *("better_wording", "category", "reason"),
+    *("better_wording", "category", "reason", "answer", "missing", "contradicts"),
 }
-PLACE = re.compile(r"draft|(revise|accept|object|wording|comment)-[0-9a-f-]{36}")
+PLACE = re.compile(r"draft|sufficiency|(revise|accept|object|wording|comment)-[0-9a-f-]{36}")
 
 
 def desk_address(conversation: Conversation, *, side: str = "", **query: object) -> str:
@@ -115,7 +125,34 @@ def desk_context(desk: Desk, **shown: Any) -> dict[str, Any]:
     context: dict[str, Any] = {"desk": desk, "conversation": desk.conversation, **vote_forms(desk)}
     if desk.mode in {"drafting", "discussion"}:
         context |= {"new_form": criterion_form(desk), "pairs": offered_pairs(desk)}
+    if desk.revealed and not desk.open_round:
+        context["sufficiency"] = asked = asked_of(desk)
+        if asked.is_asked:
+            context["sufficiency_form"] = sufficiency_form(desk, asked)
     return context | shown
+
+
+def asked_of(desk: Desk) -> Sufficiency:
+    """Whether what is in consensus on the desk is enough, as its reader may read it."""
+    held = [sheet.revision.wording_id for sheet in desk.standing if sheet.state == CriterionState.IN_CONSENSUS]
+    return sufficiency_of(
+        reader=desk.reader,
+        conversation=desk.conversation,
+        wordings=held,
+        is_round_open=desk.open_round is not None,
+        is_reviewer=desk.assignment is not None,
+    )
+
+
+def sufficiency_form(desk: Desk, asked: Sufficiency) -> SufficiencyForm:
+    """The question's form, with the reader's own answer in it, and what was typed and not sent."""
+    own = asked.own
+    said = {"missing": own.missing, "contradicts": own.contradicts} if own else {}
+    if own and asked.own_is_current:
+        said["answer"] = "yes" if own.is_sufficient else "no"
+    seen = {"seen": asked.seen}
+    form = SufficiencyForm(initial=said | unsent_values(desk, SUFFICIENCY) | seen, auto_id="sufficiency-%s")
+    return keep_typing(form, desk, SUFFICIENCY)
 
 
 def open_desk(request: StudyRequest, conversation: Conversation) -> Desk:

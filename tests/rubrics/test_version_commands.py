@@ -43,6 +43,9 @@ def test_freeze_reports_the_version_and_every_other_criterion(panel: Panel) -> N
     report = run("freeze", "sleep", "--note", "For the pilot.")
     version = RubricVersion.objects.get()
     assert version.note == "For the pilot."
+    assert report["cautions"] == [
+        "1 conversation of those that go in: not every reviewer has said whether what is in consensus is enough."
+    ]
     assert report == {
         "version": 1,
         "digest": version.digest,
@@ -51,6 +54,7 @@ def test_freeze_reports_the_version_and_every_other_criterion(panel: Panel) -> N
         "conversations": 1,
         "threshold_set_after_votes": False,
         "left_out": report["left_out"],
+        "cautions": report["cautions"],
         "acknowledged": [heavy.external_id],
     }
     assert sorted(report["left_out"], key=lambda this: this["reason"]) == [

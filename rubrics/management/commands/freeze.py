@@ -5,8 +5,10 @@ from typing import Any
 
 from annotation.command_line import add_study, find_actor, find_study
 from consilium.commands import ConsiliumCommand
+from rubrics.cautions import cautions_of
 from rubrics.counting_words import counted_conversations, counted_criteria
 from rubrics.freezing import ACKNOWLEDGE_ALL, freeze_version
+from rubrics.selecting import select
 
 
 class Command(ConsiliumCommand):
@@ -20,8 +22,9 @@ class Command(ConsiliumCommand):
         parser.add_argument("--note", default="", help="What readers should know of this version.")
 
     def act(self, **options: Any) -> dict[str, Any]:
+        study = find_study(options["study"])
         version = freeze_version(
-            study=find_study(options["study"]),
+            study=study,
             by=find_actor(options["by"]),
             note=options["note"],
             acknowledged=ACKNOWLEDGE_ALL,
@@ -40,6 +43,7 @@ class Command(ConsiliumCommand):
             "conversations": version.conversations_count,
             "threshold_set_after_votes": version.is_threshold_set_after_votes,
             "left_out": [{"criterion_id": name, "reason": reason} for name, reason, _ in left_out],
+            "cautions": cautions_of(select(study=study)).sentences,
             "acknowledged": [name for name, _, is_acknowledged in left_out if is_acknowledged],
         }
 
@@ -55,6 +59,8 @@ class Command(ConsiliumCommand):
         if report["left_out"]:
             lines.append(f"{counted_criteria(len(report['left_out']))} stayed out:")
             lines += [f"  {this['criterion_id']}: {this['reason']}" for this in report["left_out"]]
+        if report["cautions"]:
+            lines += ["To read:", *(f"  {sentence}" for sentence in report["cautions"])]
         if report["acknowledged"]:
             heavy = ", ".join(report["acknowledged"])
             lines.append(f"Acknowledged, with 8 points or more or of an emergency: {heavy}")
