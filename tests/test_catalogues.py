@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from django.test import Client
+from django.test import Client, override_settings
 
 from tests import catalogues
 from tests.catalogues import APPS, LANGUAGES, ROOT, Message, compiled, file_of, is_translated, read
@@ -227,6 +227,14 @@ def test_words_outside_of_the_catalogues_are_found() -> None:
     assert bare_words('{% include "a.html" with sentence="Save it now" %}') == ["Save it now"]
 
 
+ALL = [("en", "English"), ("es", "Español"), ("ar", "العربية")]
+
+
+def test_a_language_is_offered_once_its_catalogues_are_whole() -> None:
+    assert (ALL[:1] if not_yet() else ALL) == settings.LANGUAGES
+
+
+@override_settings(LANGUAGES=ALL)
 @pytest.mark.django_db
 @pytest.mark.parametrize(("language", "direction"), [("en", "ltr"), ("es", "ltr"), ("ar", "rtl")])
 def test_a_page_speaks_the_readers_language(language: str, direction: str) -> None:
@@ -237,6 +245,7 @@ def test_a_page_speaks_the_readers_language(language: str, direction: str) -> No
     assert f'<html lang="{language}" dir="{direction}">' in body
 
 
+@override_settings(LANGUAGES=ALL)
 @pytest.mark.django_db
 def test_before_the_sign_in_the_browsers_language_is_spoken_and_the_api_speaks_english() -> None:
     page = Client().get("/accounts/login/code/", follow=True, headers={"Accept-Language": "ar,en;q=0.5"})
