@@ -9,9 +9,11 @@ after it and says so in a note. Who did what and when stands in rows that never 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import DatabaseError, transaction
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.translation import gettext
 
 from annotation.care_locks import standing_lock
 from annotation.models import (
@@ -95,17 +97,39 @@ def people_to_tell(study: Study) -> list[str]:
 def _tell(study: Study, external_id: str, told: Iterable[str]) -> None:
     """One mail each, so that no address shows to another. It says where to look, and nothing of what stands there."""
     for address in told:
-        EmailMessage(
-            subject=f"Consilium: please look at a conversation of {' '.join(study.name.split())}",
-            body=(
-                "Somebody in the study thinks that a conversation may be about a real person, or a person at risk.\n\n"
-                f"Study: {study.name}\nConversation: {external_id}\n\n"
-                "It is locked: nobody drafts, votes or judges there now. An admin of the study finds it at the top "
-                "of Progress, reads it, and releases it or leaves it locked.\n\n"
-                "This mail holds nothing of its text.\n"
-            ),
-            to=[address],
-        ).send()
+        with translation.override(_language_of(address)):
+            mail = EmailMessage(
+                subject=gettext("Consilium: please look at a conversation of {study}").format(
+                    study=" ".join(study.name.split())
+                ),
+                body="\n".join(
+                    [
+                        gettext(
+                            "Somebody in the study thinks that a conversation may be about a real person, or a person "
+                            "at risk."
+                        ),
+                        "",
+                        gettext("Study: {study}").format(study=study.name),
+                        gettext("Conversation: {name}").format(name=external_id),
+                        "",
+                        gettext(
+                            "It is locked: nobody drafts, votes or judges there now. An admin of the study finds it at "
+                            "the top of Progress, reads it, and releases it or leaves it locked."
+                        ),
+                        "",
+                        gettext("This mail holds nothing of its text."),
+                        "",
+                    ]
+                ),
+                to=[address],
+            )
+        mail.send()
+
+
+def _language_of(address: str) -> str:
+    """The language in which a person reads pages, where it was chosen; else the site's."""
+    person = User.objects.filter(email__iexact=address).first()
+    return getattr(person, "page_language", "") or settings.LANGUAGE_CODE
 
 
 def decide_lock(*, conversation: Conversation, by: User, decision: LockDecision.Decision, reason: str) -> LockDecision:

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.caring import LONGEST_WORDS
 from annotation.models import ConversationReport
@@ -11,7 +13,7 @@ from annotation.topics import Topic
 from consilium.plain_forms import PlainForm
 
 
-def _words(label: str, help_text: str) -> forms.CharField:
+def _words(label: Any, help_text: Any) -> forms.CharField:
     return forms.CharField(
         label=label,
         required=False,
@@ -24,7 +26,7 @@ def _words(label: str, help_text: str) -> forms.CharField:
 class TopicsForm(PlainForm):
     """Which topics a clinician declines."""
 
-    topics = forms.MultipleChoiceField(label="Spare me", required=False, widget=forms.CheckboxSelectMultiple)
+    topics = forms.MultipleChoiceField(label=_("Spare me"), required=False, widget=forms.CheckboxSelectMultiple)
 
     def __init__(self, data: Any = None, *, topics: Iterable[Topic]) -> None:
         offered = list(topics)
@@ -34,17 +36,17 @@ class TopicsForm(PlainForm):
 
 
 class LockForm(PlainForm):
-    words = _words("What made you think so", "Only admins read it. Please don't copy the conversation here.")
+    words = _words(_("What made you think so"), _("Only admins read it. Please don't copy the conversation here."))
 
 
 class ReportForm(PlainForm):
     kind = forms.ChoiceField(
-        label="What is it", choices=ConversationReport.Kind.choices, widget=forms.RadioSelect, initial="cut_off"
+        label=_("What is it"), choices=ConversationReport.Kind.choices, widget=forms.RadioSelect, initial="cut_off"
     )
-    words = _words("In your words", "Where it is cut off, which language it is in, or what else is wrong.")
+    words = _words(_("In your words"), _("Where it is cut off, which language it is in, or what else is wrong."))
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         if cleaned.get("kind") == ConversationReport.Kind.OTHER and not (cleaned.get("words") or "").strip():
-            self.add_error("words", "Say what is wrong with the conversation.")
+            self.add_error("words", gettext("Say what is wrong with the conversation."))
         return cleaned

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import Http404
+from django.utils.translation import gettext
 
 from annotation.models import Conversation, ConversationLock, ConversationReport, LockDecision, Study, User
 
@@ -78,7 +79,7 @@ def find_to_care_for(study: Study, conversation_id: UUID) -> Conversation:
     """
     found = Conversation.objects.filter(study=study, pk=conversation_id, undone_at=None).first()
     if found is None:
-        raise Http404("There is no such conversation in this study.")
+        raise Http404(gettext("There is no such conversation in this study."))
     found.study = study
     return found
 
@@ -88,7 +89,7 @@ def find_report(study: Study, report_id: UUID) -> ConversationReport:
     rows = ConversationReport.objects.filter(conversation__study=study).select_related("conversation")
     found = rows.filter(pk=report_id).first()
     if found is None:
-        raise Http404("There is no such report in this study.")
+        raise Http404(gettext("There is no such report in this study."))
     return found
 
 
@@ -96,4 +97,4 @@ def name_for(person: User, conversation: Conversation, *, capital: bool = False)
     """What a conversation is called to a person: its id where it is theirs to see."""
     if Conversation.objects.visible_to(person).filter(pk=conversation.pk).exists():
         return conversation.external_id
-    return "This conversation" if capital else "this conversation"
+    return gettext("This conversation") if capital else gettext("this conversation")

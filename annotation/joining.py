@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email, validate_slug
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from annotation.consensus import ALL_CATEGORIES, PRESETS
 from annotation.languages_and_countries import check_country, check_language
@@ -60,6 +61,13 @@ class LastAdminStays(RuleViolation):
 LONGEST_STUDY_NAME = 200
 LONGEST = {"email": 254, "name": 200, "profession": 100, "speciality": 100}
 """How many characters each of a person's facts may have."""
+WORDS = {
+    "email": _("mail address"),
+    "name": _("name"),
+    "profession": _("profession"),
+    "speciality": _("speciality"),
+}
+"""What each of them is called."""
 
 
 class NoConsentText(RuleViolation):
@@ -206,8 +214,7 @@ def add_member(
 
 def _check_length(field: str, text: str) -> None:
     if len(text) > LONGEST[field]:
-        what = "mail address" if field == "email" else field
-        raise TooLong(what=what, longest=LONGEST[field], found=len(text))
+        raise TooLong(what=WORDS[field], longest=LONGEST[field], found=len(text))
 
 
 def is_last_admin(membership: Membership) -> bool:

@@ -7,6 +7,8 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db.models.functions import Lower
 from django.utils.text import slugify
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.consensus import PRESETS
 from annotation.joining import AttestationMissing, SlugIsTaken, SlugIsUnreadable
@@ -58,32 +60,37 @@ class StartForm(StepForm):
 
     name = _setting("name")
     slug = forms.CharField(
-        label="Short name",
+        label=_("Short name"),
         required=False,
         max_length=LONGEST_SLUG,
-        help_text="Stands in the study's address and can't be changed later: letters, digits and hyphens, as "
-        "crisis-support. Left empty, it is made from the name.",
+        help_text=_(
+            "Stands in the study's address and can't be changed later: letters, digits and hyphens, as "
+            "crisis-support. Left empty, it is made from the name."
+        ),
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "off", "spellcheck": "false"}),
     )
     source = forms.ChoiceField(
-        label="Begin with",
+        label=_("Begin with"),
         required=False,
-        help_text="A copy takes over settings, rule, axes and guidelines; not people, conversations or votes.",
+        help_text=_("A copy takes over settings, rule, axes and guidelines; not people, conversations or votes."),
     )
 
     def __init__(self, *args: Any, **facts: Any) -> None:
         super().__init__(*args, **facts)
-        choices = [(study.slug, f"a copy of {study.name}") for study in administered_by(self.person)]
+        choices = [
+            (study.slug, gettext("a copy of {study}").format(study=study.name))
+            for study in administered_by(self.person)
+        ]
         field = self.fields["source"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [("", "an empty study"), *choices]
+        field.choices = [("", gettext("an empty study")), *choices]
         if not choices:
             del self.fields["source"]
 
     def clean_slug(self) -> str:
         slug = short_name(self.cleaned_data["slug"], self.cleaned_data.get("name", ""))
         if not slug:
-            raise ValidationError("Please write a short name in plain letters, digits and hyphens.")
+            raise ValidationError(gettext("Please write a short name in plain letters, digits and hyphens."))
         try:
             validate_slug(slug)
         except ValidationError as error:
@@ -111,7 +118,7 @@ class RuleForm(StepForm):
     """Which of the known rules of consensus the study begins with."""
 
     preset = forms.ChoiceField(
-        label="The rule of consensus",
+        label=_("The rule of consensus"),
         choices=[(preset, PRESET_NAMES[preset]) for preset in PRESETS],
         widget=forms.RadioSelect,
     )

@@ -4,7 +4,7 @@ Every object is reached through the studies that a person belongs to: someone el
 see but not change is 403. Blindness binds persons: an admin who also reviews a conversation sees it as a reviewer.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, cast
 from uuid import UUID
@@ -14,6 +14,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 
 from annotation.care_locks import ConversationIsLocked, is_locked
 from annotation.joining import must_consent
@@ -58,7 +59,7 @@ def find_study(user: User, slug: str) -> tuple[Study, Membership]:
         .first()
     )
     if membership is None:
-        raise Http404("There is no such study, or you don't belong to it.")
+        raise Http404(gettext("There is no such study, or you don't belong to it."))
     return membership.study, membership
 
 
@@ -83,7 +84,7 @@ def study_page(
             assert isinstance(request.user, User)
             study, membership = find_study(request.user, slug)
             if roles and not has_role(membership, *roles):
-                raise PermissionDenied("This page is for " + " and ".join(f"{role}s" for role in roles) + ".")
+                raise PermissionDenied(_page_is_for(roles))
             if consent and must_consent(study, request.user):
                 return redirect("study_consent", slug=study.slug)
             settle_if_due(study)
@@ -94,6 +95,17 @@ def study_page(
         return cast("Callable[Concatenate[HttpRequest, P], HttpResponse]", decided)
 
     return decorate
+
+
+def _page_is_for(roles: Iterable[str]) -> str:
+    """Who may open a page, in words."""
+    several = {
+        Role.CLINICIAN: gettext("clinicians"),
+        Role.ADMIN: gettext("admins"),
+        Role.RESEARCHER: gettext("researchers"),
+    }
+    named = gettext(" and ").join(several[Role(role)] for role in roles)
+    return gettext("This page is for {roles}.").format(roles=named)
 
 
 def reviewed_by(user: User, conversation: Conversation) -> Assignment | None:
@@ -109,7 +121,7 @@ def find_conversation(user: User, study: Study, conversation_id: UUID) -> Conver
     rows: Any = Conversation.objects.visible_to(user).annotate(is_locked=is_locked())
     found = rows.filter(study=study, pk=conversation_id).first()
     if found is None:
-        raise Http404("There is no such conversation, or it isn't yours to see.")
+        raise Http404(gettext("There is no such conversation, or it isn't yours to see."))
     if found.is_locked:
         membership = membership_of(user, study)
         if membership is None or not has_role(membership, Role.ADMIN):

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from django.db import models, transaction
+from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext_noop as _
 
 from annotation.models import (
     Study,
@@ -25,7 +27,7 @@ from consilium.tables import Column, Type, Unwritable, Written, write_csv, write
 
 class RawFormat(models.TextChoices):
     CSV = "csv", "CSV"
-    XLSX = "xlsx", "Excel workbook"
+    XLSX = "xlsx", gettext_lazy("Excel workbook")
     PARQUET = "parquet", "Parquet"
 
 
@@ -43,13 +45,38 @@ class RawTable:
     columns: tuple[Column, ...]
     rows: Callable[[Asked], Rows]
 
+    @property
+    def shown_title(self) -> str:
+        return gettext(self.title)
 
-CONVERSATION = Column("conversation_id", Type.TEXT, "The conversation's id in its file.")
-CRITERION = Column("criterion_id", Type.TEXT, "The criterion's id in its file.")
-ROUND = Column("round", Type.WHOLE, "The number of the conversation's round.")
-REVISION = Column("revision", Type.WHOLE, "The number of the revision; of a vote, the first of its wording.")
-PERSON = Column("person", Type.TEXT, "A code for who it was, the same in each of these tables.")
-ADDRESS = Column("address", Type.TEXT, "The e-mail address, where the policy of the reveal shows names.")
+    @property
+    def shown_holds(self) -> str:
+        return gettext(self.holds)
+
+    @property
+    def shown_columns(self) -> list[tuple[str, str, str]]:
+        """(name, what it holds, of which type) for a page."""
+        return [(column.name, gettext(column.meaning), gettext(TYPES[column.type])) for column in self.columns]
+
+
+TYPES = {
+    Type.TEXT: _("text"),
+    Type.WHOLE: _("whole number"),
+    Type.NUMBER: _("number"),
+    Type.TRUTH: _("true or false"),
+    Type.TIME: _("time"),
+    Type.TEXTS: _("list of texts"),
+    Type.WHOLES: _("list of whole numbers"),
+    Type.JSON: "JSON",
+}
+"""What a column's type is called on a page."""
+
+CONVERSATION = Column("conversation_id", Type.TEXT, _("The conversation's id in its file."))
+CRITERION = Column("criterion_id", Type.TEXT, _("The criterion's id in its file."))
+ROUND = Column("round", Type.WHOLE, _("The number of the conversation's round."))
+REVISION = Column("revision", Type.WHOLE, _("The number of the revision; of a vote, the first of its wording."))
+PERSON = Column("person", Type.TEXT, _("A code for who it was, the same in each of these tables."))
+ADDRESS = Column("address", Type.TEXT, _("The e-mail address, where the policy of the reveal shows names."))
 
 
 RAW_TABLES: dict[str, RawTable] = {
@@ -57,48 +84,48 @@ RAW_TABLES: dict[str, RawTable] = {
     for table in (
         RawTable(
             "criteria",
-            "Criteria",
-            "Every revision of every criterion, the first draft as well as the last word.",
+            _("Criteria"),
+            _("Every revision of every criterion, the first draft as well as the last word."),
             (
                 CONVERSATION,
                 CRITERION,
-                Column("state", Type.TEXT, "Where the criterion stands now."),
+                Column("state", Type.TEXT, _("Where the criterion stands now.")),
                 REVISION,
-                Column("is_current", Type.TRUTH, "Whether this revision is the one in force."),
-                Column("wording", Type.WHOLE, "The first revision of this wording: only white space differs."),
-                Column("text", Type.TEXT, "The criterion."),
-                Column("points", Type.WHOLE, "Its writer's points; empty where they are hidden from you still."),
-                Column("consensus_points", Type.WHOLE, "The panel's points, of what is in consensus."),
-                Column("axis", Type.TEXT, "The behaviour that it measures."),
-                Column("scale", Type.TEXT, "binary or ordinal."),
-                Column("levels", Type.JSON, "The levels of an ordinal scale."),
-                Column("rationale", Type.TEXT, "Why, in its writer's words."),
-                Column("turns", Type.WHOLES, "The turns that it cites."),
-                Column("writers", Type.TEXTS, "The codes of who wrote this wording."),
-                Column("person", Type.TEXT, "The code of who made this revision."),
-                Column("is_imported", Type.TRUTH, "Whether the criterion came from a file."),
-                Column("made_at", Type.TIME, "When this revision was made."),
-                Column("merged_into", Type.TEXT, "The id of the criterion that it was merged into."),
+                Column("is_current", Type.TRUTH, _("Whether this revision is the one in force.")),
+                Column("wording", Type.WHOLE, _("The first revision of this wording: only white space differs.")),
+                Column("text", Type.TEXT, _("The criterion.")),
+                Column("points", Type.WHOLE, _("Its writer's points; empty where they are hidden from you still.")),
+                Column("consensus_points", Type.WHOLE, _("The panel's points, of what is in consensus.")),
+                Column("axis", Type.TEXT, _("The behaviour that it measures.")),
+                Column("scale", Type.TEXT, _("binary or ordinal.")),
+                Column("levels", Type.JSON, _("The levels of an ordinal scale.")),
+                Column("rationale", Type.TEXT, _("Why, in its writer's words.")),
+                Column("turns", Type.WHOLES, _("The turns that it cites.")),
+                Column("writers", Type.TEXTS, _("The codes of who wrote this wording.")),
+                Column("person", Type.TEXT, _("The code of who made this revision.")),
+                Column("is_imported", Type.TRUTH, _("Whether the criterion came from a file.")),
+                Column("made_at", Type.TIME, _("When this revision was made.")),
+                Column("merged_into", Type.TEXT, _("The id of the criterion that it was merged into.")),
             ),
             criteria_rows,
         ),
         RawTable(
             "votes",
-            "Votes",
-            "Every blind vote of the rounds that are revealed.",
+            _("Votes"),
+            _("Every blind vote of the rounds that are revealed."),
             (
                 CONVERSATION,
                 CRITERION,
                 ROUND,
                 REVISION,
-                Column("choice", Type.TEXT, "agree, object, abstain or recuse."),
-                Column("points", Type.WHOLE, "The weight that came with an agreement."),
-                Column("category", Type.TEXT, "The category of an objection."),
-                Column("reason", Type.TEXT, "The reason of an objection."),
-                Column("better_wording", Type.TEXT, "The wording that came with an agreement."),
-                Column("cast_at", Type.TIME, "When it was cast, or last changed before the reveal."),
-                Column("is_counted", Type.TRUTH, "Whether it counted: on the wording decided, by no writer of it."),
-                Column("is_imported", Type.TRUTH, "Whether it was taken elsewhere and came from a file."),
+                Column("choice", Type.TEXT, _("agree, object, abstain or recuse.")),
+                Column("points", Type.WHOLE, _("The weight that came with an agreement.")),
+                Column("category", Type.TEXT, _("The category of an objection.")),
+                Column("reason", Type.TEXT, _("The reason of an objection.")),
+                Column("better_wording", Type.TEXT, _("The wording that came with an agreement.")),
+                Column("cast_at", Type.TIME, _("When it was cast, or last changed before the reveal.")),
+                Column("is_counted", Type.TRUTH, _("Whether it counted: on the wording decided, by no writer of it.")),
+                Column("is_imported", Type.TRUTH, _("Whether it was taken elsewhere and came from a file.")),
                 PERSON,
                 ADDRESS,
             ),
@@ -106,38 +133,41 @@ RAW_TABLES: dict[str, RawTable] = {
         ),
         RawTable(
             "rounds",
-            "Rounds",
-            "What each reveal found for each criterion, and what a later policy would have found.",
+            _("Rounds"),
+            _("What each reveal found for each criterion, and what a later policy would have found."),
             (
                 CONVERSATION,
                 ROUND,
-                Column("opened_at", Type.TIME, "When the round opened."),
-                Column("closes_at", Type.TIME, "The date that it had, if any."),
-                Column("revealed_at", Type.TIME, "When it was revealed."),
+                Column("opened_at", Type.TIME, _("When the round opened.")),
+                Column("closes_at", Type.TIME, _("The date that it had, if any.")),
+                Column("revealed_at", Type.TIME, _("When it was revealed.")),
                 CRITERION,
                 REVISION,
-                Column("policy", Type.WHOLE, "The version of the policy that was applied."),
-                Column("result", Type.TEXT, "in_consensus, unsettled or out."),
-                Column("points", Type.WHOLE, "The consensus points."),
-                Column("failing", Type.TEXTS, "The clauses of the rule that it failed."),
-                Column("sentence", Type.TEXT, "The decision in words."),
-                Column("eligible", Type.WHOLE, "How many reviewers could vote on it."),
-                Column("agreed", Type.WHOLE, "How many of them agreed."),
-                Column("objected", Type.WHOLE, "How many objected."),
-                Column("abstained", Type.WHOLE, "How many abstained."),
-                Column("recused", Type.WHOLE, "How many recused from it."),
+                Column("policy", Type.WHOLE, _("The version of the policy that was applied.")),
+                Column("result", Type.TEXT, _("in_consensus, unsettled or out.")),
+                Column("points", Type.WHOLE, _("The consensus points.")),
+                Column("failing", Type.TEXTS, _("The clauses of the rule that it failed.")),
+                Column("sentence", Type.TEXT, _("The decision in words.")),
+                Column("eligible", Type.WHOLE, _("How many reviewers could vote on it.")),
+                Column("agreed", Type.WHOLE, _("How many of them agreed.")),
+                Column("objected", Type.WHOLE, _("How many objected.")),
+                Column("abstained", Type.WHOLE, _("How many abstained.")),
+                Column("recused", Type.WHOLE, _("How many recused from it.")),
             ),
             round_rows,
         ),
         RawTable(
             "discussion",
-            "Discussion",
-            "What was said about criteria after a reveal. While a conversation has an open round, its own is left out.",
+            _("Discussion"),
+            _(
+                "What was said about criteria after a reveal. "
+                "While a conversation has an open round, its own is left out."
+            ),
             (
                 CONVERSATION,
                 CRITERION,
-                Column("said_at", Type.TIME, "When it was said."),
-                Column("text", Type.TEXT, "What was said."),
+                Column("said_at", Type.TIME, _("When it was said.")),
+                Column("text", Type.TEXT, _("What was said.")),
                 PERSON,
                 ADDRESS,
             ),

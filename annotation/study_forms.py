@@ -9,6 +9,8 @@ from typing import Any, cast
 from django import forms
 from django.http import QueryDict
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.consensus import ALL_CATEGORIES, PRESETS
 from annotation.models import Demand, Drafting, ObjectionCategory, Policy, Study, TextClass, Weights
@@ -27,6 +29,13 @@ from consilium.plain_forms import PlainForm
 
 MARKDOWN = ("what_to_expect", "consent_text", "guidelines")
 """Settings that are Markdown: the page shows what becomes of them."""
+
+
+DEMANDED = {
+    Demand.COUNTRY: _("country"),
+    Demand.PROFESSION: _("profession"),
+    Demand.SPECIALITY: _("speciality"),
+}
 
 
 def _text(rows: int) -> forms.Textarea:
@@ -63,120 +72,122 @@ class SettingsForm(PlainForm):
 
     seen = forms.CharField(widget=forms.HiddenInput, required=False)
     what_to_expect = forms.CharField(
-        label="What to expect of the texts",
+        label=_("What to expect of the texts"),
         required=False,
         strip=False,
         widget=_text(5),
-        help_text="Shown before the first conversation and above each. Markdown.",
+        help_text=_("Shown before the first conversation and above each. Markdown."),
     )
     support_contact = forms.CharField(
-        label="Somebody to talk to",
+        label=_("Somebody to talk to"),
         required=False,
         strip=False,
         widget=_text(2),
-        help_text=(
+        help_text=_(
             "A name, and how to reach them. In reach on every page. A line that begins with a country's two letters, "
             "such as GB: Samaritans, 116 123, comes first for the people who are there."
         ),
     )
     consent_text = forms.CharField(
-        label="Consent text",
+        label=_("Consent text"),
         required=False,
         strip=False,
         widget=_text(8),
-        help_text="Purpose, pay, credit, licence of what is written, withdrawal. Markdown. Empty: nothing is asked.",
+        help_text=_("Purpose, pay, credit, licence of what is written, withdrawal. Markdown. Empty: nothing is asked."),
     )
     guidelines = forms.CharField(
-        label="Guidelines",
+        label=_("Guidelines"),
         required=False,
         strip=False,
         widget=_text(10),
-        help_text="How this panel writes criteria, weighs them and votes. Markdown.",
+        help_text=_("How this panel writes criteria, weighs them and votes. Markdown."),
     )
     axes = LinesField(
-        label="Axes",
-        help_text="The behaviours that criteria measure, one a line. Criteria keep an axis that you take away here.",
-        error_messages={"required": "A study has at least one axis."},
+        label=_("Axes"),
+        help_text=_("The behaviours that criteria measure, one a line. Criteria keep an axis that you take away here."),
+        error_messages={"required": _("A study has at least one axis.")},
     )
     languages = TagsLine(
-        label="Languages of the texts",
+        label=_("Languages of the texts"),
         required=False,
-        help_text="Tags such as en, es-MX, zh-Hans, with commas between.",
+        help_text=_("Tags such as en, es-MX, zh-Hans, with commas between."),
     )
-    name = forms.CharField(label="Name of the study", max_length=200)
+    name = forms.CharField(label=_("Name of the study"), max_length=200)
     text_class = forms.ChoiceField(
-        label="The texts are",
+        label=_("The texts are"),
         choices=[
-            (TextClass.SYNTHETIC.value, "synthetic: invented, nobody's"),
-            (TextClass.PUBLIC.value, "public: published by those who may"),
-            (TextClass.DE_IDENTIFIED.value, "de-identified: of real people, who can't be recognised"),
+            (TextClass.SYNTHETIC.value, _("synthetic: invented, nobody's")),
+            (TextClass.PUBLIC.value, _("public: published by those who may")),
+            (TextClass.DE_IDENTIFIED.value, _("de-identified: of real people, who can't be recognised")),
         ],
         widget=forms.RadioSelect,
-        help_text="Texts that identify people have no place here.",
+        help_text=_("Texts that identify people have no place here."),
     )
     attestation = forms.CharField(
-        label="Who de-identified them, how and when",
+        label=_("Who de-identified them, how and when"),
         required=False,
         strip=False,
         widget=_text(2),
-        help_text="Needed for de-identified texts.",
+        help_text=_("Needed for de-identified texts."),
     )
     outside_endpoints_basis = forms.CharField(
-        label="Legal basis for graders outside this machine",
+        label=_("Legal basis for graders outside this machine"),
         required=False,
         strip=False,
         widget=_text(2),
-        help_text="De-identified texts go to such a grader only when this is written. Who wrote it and when is kept.",
+        help_text=_(
+            "De-identified texts go to such a grader only when this is written. Who wrote it and when is kept."
+        ),
     )
     is_not_for_public_text = forms.BooleanField(
-        label="Never show these texts in public reports or demo pages", required=False
+        label=_("Never show these texts in public reports or demo pages"), required=False
     )
 
     topics = LinesField(
-        label="Topics that clinicians can ask to be spared",
+        label=_("Topics that clinicians can ask to be spared"),
         required=False,
-        help_text="One a line, each a tag of conversations. Empty: all the tags that the conversations carry.",
+        help_text=_("One a line, each a tag of conversations. Empty: all the tags that the conversations carry."),
     )
     emergent_in_a_row = forms.IntegerField(
-        label="Emergent conversations in a row, at most",
+        label=_("Emergent conversations in a row, at most"),
         required=False,
         min_value=0,
         max_value=MOST_EMERGENT_IN_A_ROW,
-        help_text="After so many another one comes in between, where there is one. 0: no limit.",
+        help_text=_("After so many another one comes in between, where there is one. 0: no limit."),
     )
     care_lead = forms.EmailField(
-        label="Who is told when a conversation may be a real person",
+        label=_("Who is told when a conversation may be a real person"),
         required=False,
-        help_text="The e-mail address of a member. Empty: all admins are told. No mail holds any of its text.",
+        help_text=_("The e-mail address of a member. Empty: all admins are told. No mail holds any of its text."),
     )
 
     reviewers_by_rule = LinesField(
-        label="More reviewers for some conversations",
+        label=_("More reviewers for some conversations"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
-        help_text=(
+        help_text=_(
             "One rule a line, such as acuity emergent: 6, tag self-harm: 7, language ar: 5. Of several that a "
             "conversation meets the largest number counts; a rule never takes reviewers away."
         ),
     )
     demands = forms.MultipleChoiceField(
-        label="Only reviewers who share a conversation's",
-        choices=[(each.value, each.value) for each in Demand],
+        label=_("Only reviewers who share a conversation's"),
+        choices=[(each.value, DEMANDED[each]) for each in Demand],
         widget=forms.CheckboxSelectMultiple,
         required=False,
-        help_text=(
+        help_text=_(
             "Where nothing is ticked they are preferred. A conversation names a profession or a speciality by a tag, "
             "such as speciality: addiction."
         ),
     )
 
     GROUPS = (
-        ("Before the first text", ("what_to_expect", "support_contact", "consent_text")),
-        ("Care", ("topics", "emergent_in_a_row", "care_lead")),
-        ("How the panel works", ("guidelines", "axes", "languages")),
-        ("Who reviews what", ("reviewers_by_rule", "demands")),
+        (_("Before the first text"), ("what_to_expect", "support_contact", "consent_text")),
+        (_("Care"), ("topics", "emergent_in_a_row", "care_lead")),
+        (_("How the panel works"), ("guidelines", "axes", "languages")),
+        (_("Who reviews what"), ("reviewers_by_rule", "demands")),
         (
-            "What the study is",
+            _("What the study is"),
             ("name", "text_class", "attestation", "outside_endpoints_basis", "is_not_for_public_text"),
         ),
     )
@@ -199,7 +210,7 @@ class SettingsForm(PlainForm):
         return cleaned
 
     @property
-    def groups(self) -> list[tuple[str, list[tuple[forms.BoundField, str | None, bool]]]]:
+    def groups(self) -> list[tuple[Any, list[tuple[forms.BoundField, str | None, bool]]]]:
         """(heading, fields): each field with what somebody else wrote meanwhile, and whether it is Markdown."""
         return [
             (heading, [(self[name], self.conflicts.get(name), name in MARKDOWN) for name in names])
@@ -242,7 +253,7 @@ class SettingsForm(PlainForm):
                 value = base[name].value()
                 data.setlist(name, value if isinstance(value, list) else [value])
         form = SettingsForm(data, study=self.study)
-        form.conflicts = {name: str(base[name].value() or "(empty)") for name in fields}
+        form.conflicts = {name: str(base[name].value() or gettext("(empty)")) for name in fields}
         return form
 
 
@@ -251,75 +262,77 @@ class PolicyForm(PlainForm):
 
     against = forms.IntegerField(widget=forms.HiddenInput)
     min_reviewed = forms.IntegerField(
-        label="Reviewers who must have judged it",
+        label=_("Reviewers who must have judged it"),
         min_value=1,
         max_value=100,
-        help_text="They agree, object or abstain; its writers don't count. So many objections, nobody agreeing: out.",
+        help_text=_(
+            "They agree, object or abstain; its writers don't count. So many objections, nobody agreeing: out."
+        ),
     )
     min_agree = forms.IntegerField(
-        label="Of these, so many must agree",
+        label=_("Of these, so many must agree"),
         min_value=1,
         max_value=100,
-        help_text="Fewer than must have judged: then every objection blocks, whatever its category.",
+        help_text=_("Fewer than must have judged: then every objection blocks, whatever its category."),
     )
     min_ratio = forms.DecimalField(
-        label="Share that agrees, of those who agree or object (%)",
+        label=_("Share that agrees, of those who agree or object (%)"),
         min_value=Decimal("50.1"),
         max_value=100,
         max_digits=4,
         decimal_places=1,
-        help_text="Above 50. At 75, 3 of 4 are enough. The weights near the middle one need the same share.",
+        help_text=_("Above 50. At 75, 3 of 4 are enough. The weights near the middle one need the same share."),
     )
     points_tolerance = forms.IntegerField(
-        label="How far weights may lie from the middle one",
+        label=_("How far weights may lie from the middle one"),
         min_value=0,
         max_value=20,
-        help_text="In points. The middle weight becomes the criterion's points.",
+        help_text=_("In points. The middle weight becomes the criterion's points."),
     )
     blocks = forms.MultipleChoiceField(
-        label="One such objection blocks it",
+        label=_("One such objection blocks it"),
         choices=[(each, ObjectionCategory(each).label) for each in ALL_CATEGORIES],
         widget=forms.CheckboxSelectMultiple,
         required=False,
     )
     max_rounds = forms.IntegerField(
-        label="Rounds a conversation",
+        label=_("Rounds a conversation"),
         min_value=1,
         max_value=100,
-        help_text="What is unsettled after the last one has no consensus.",
+        help_text=_("What is unsettled after the last one has no consensus."),
     )
     reviewers_per_conversation = forms.IntegerField(
-        label="Reviewers a conversation",
+        label=_("Reviewers a conversation"),
         min_value=1,
         max_value=100,
-        help_text="One more than must have judged leaves the writer out; more than that may be away.",
+        help_text=_("One more than must have judged leaves the writer out; more than that may be away."),
     )
     drafting = forms.ChoiceField(
-        label="Drafting",
+        label=_("Drafting"),
         choices=[
-            (Drafting.ALONE.value, "each alone, until drafting closes"),
-            (Drafting.TOGETHER.value, "together: drafts that are open now are seen by all at once"),
+            (Drafting.ALONE.value, _("each alone, until drafting closes")),
+            (Drafting.TOGETHER.value, _("together: drafts that are open now are seen by all at once")),
         ],
         widget=forms.RadioSelect,
     )
     weights = forms.ChoiceField(
-        label="Weights",
+        label=_("Weights"),
         choices=[
-            (Weights.OWN.value, "each chooses the own; the author's is hidden until the first reveal"),
-            (Weights.PREFILLED.value, "the author's is shown, in open rounds too"),
+            (Weights.OWN.value, _("each chooses the own; the author's is hidden until the first reveal")),
+            (Weights.PREFILLED.value, _("the author's is shown, in open rounds too")),
         ],
         widget=forms.RadioSelect,
     )
     names_shown_after_reveal = forms.BooleanField(
-        label="Show votes with names after a reveal",
+        label=_("Show votes with names after a reveal"),
         required=False,
-        help_text="For rounds that are revealed from then on. What was promised before stays so.",
+        help_text=_("For rounds that are revealed from then on. What was promised before stays so."),
     )
 
     GROUPS = (
-        ("What a criterion needs", ("min_reviewed", "min_agree", "min_ratio", "blocks", "points_tolerance")),
+        (_("What a criterion needs"), ("min_reviewed", "min_agree", "min_ratio", "blocks", "points_tolerance")),
         (
-            "How the panel works",
+            _("How the panel works"),
             ("reviewers_per_conversation", "max_rounds", "drafting", "weights", "names_shown_after_reveal"),
         ),
     )
@@ -329,7 +342,7 @@ class PolicyForm(PlainForm):
         self.fields["min_ratio"].widget.attrs["step"] = "0.1"
 
     @property
-    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+    def groups(self) -> list[tuple[Any, list[forms.BoundField]]]:
         return [(heading, [self[name] for name in names]) for heading, names in self.GROUPS]
 
     @property
@@ -363,18 +376,18 @@ class DatesForm(PlainForm):
     """Until when something goes on, of the conversations chosen."""
 
     of = forms.ChoiceField(
-        label="What ends then",
+        label=_("What ends then"),
         choices=[(of.value, CONSEQUENCES[of]) for of in DateOf],
         widget=forms.RadioSelect,
     )
     until = forms.DateTimeField(
-        label="Until, in UTC",
+        label=_("Until, in UTC"),
         input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"],
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
-        help_text="All times of this study are in UTC.",
-        error_messages={"required": "Give a date, or tick that there is none."},
+        help_text=_("All times of this study are in UTC."),
+        error_messages={"required": _("Give a date, or tick that there is none.")},
     )
-    has_no_date = forms.BooleanField(label="No date any more", required=False)
+    has_no_date = forms.BooleanField(label=_("No date any more"), required=False)
 
     def __init__(self, data: Any = None, **facts: Any) -> None:
         super().__init__(data, **facts)
@@ -383,5 +396,5 @@ class DatesForm(PlainForm):
     def clean_until(self) -> Any:
         until = self.cleaned_data["until"] if self.fields["until"].required else None
         if until is not None and until.astimezone(UTC) <= timezone.now():
-            raise forms.ValidationError("This has passed already. Give a date that lies ahead.")
+            raise forms.ValidationError(gettext("This has passed already. Give a date that lies ahead."))
         return until

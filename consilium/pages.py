@@ -35,15 +35,16 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render, resolve_url
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 from django_htmx.middleware import HtmxDetails
 
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, P], HttpResponse]
 
-SIGNED_OUT = (
+SIGNED_OUT = _(
     "You were signed out meanwhile. Sign in again in another window, then send this once more: it is still here."
 )
-OPEN_TOO_LONG = (
+OPEN_TOO_LONG = _(
     "You signed in or out since this page was opened, so this was not taken. "
     "Copy what you wrote, load the page again and send it once more."
 )

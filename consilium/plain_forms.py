@@ -6,41 +6,42 @@ Django's own sentences ("This field is required.", "Enter a valid value.") are r
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
-SENTENCES: dict[type[forms.Field], dict[str, str]] = {
+SENTENCES: dict[type[forms.Field], dict[str, Any]] = {
     # what a validator says is replaced by its code, with its figures
     forms.Field: {
-        "required": "Please fill this in.",
-        "min_value": "This is at least %(limit_value)s.",
-        "max_value": "This is at most %(limit_value)s.",
-        "min_length": "This has at least %(limit_value)d characters; yours has %(show_value)d.",
-        "max_length": "This has at most %(limit_value)d characters; yours has %(show_value)d.",
-        "null_characters_not_allowed": "This holds a character that can't be kept. Please write it anew.",
+        "required": _("Please fill this in."),
+        "min_value": _("This is at least %(limit_value)s."),
+        "max_value": _("This is at most %(limit_value)s."),
+        "min_length": _("This has at least %(limit_value)d characters; yours has %(show_value)d."),
+        "max_length": _("This has at most %(limit_value)d characters; yours has %(show_value)d."),
+        "null_characters_not_allowed": _("This holds a character that can't be kept. Please write it anew."),
     },
     forms.ChoiceField: {
-        "required": "Please choose one.",
-        "invalid_choice": "This is not one of the choices. Please choose again.",
+        "required": _("Please choose one."),
+        "invalid_choice": _("This is not one of the choices. Please choose again."),
     },
     forms.MultipleChoiceField: {
-        "required": "Please choose at least one.",
-        "invalid_choice": "One of these is not among the choices. Please choose again.",
+        "required": _("Please choose at least one."),
+        "invalid_choice": _("One of these is not among the choices. Please choose again."),
     },
-    forms.BooleanField: {"required": "Please tick this to go on."},
-    forms.IntegerField: {"invalid": "Please write a whole number."},
-    forms.FloatField: {"invalid": "Please write a number."},
-    forms.DecimalField: {"invalid": "Please write a number."},
-    forms.DateField: {"invalid": "Please write a date as year-month-day, 2026-05-31."},
-    forms.DateTimeField: {"invalid": "Please write a date and a time, 2026-05-31 14:00."},
-    forms.EmailField: {"invalid": "This doesn't read as an e-mail address."},
-    forms.URLField: {"invalid": "This doesn't read as an address that begins with https:// or http://."},
+    forms.BooleanField: {"required": _("Please tick this to go on.")},
+    forms.IntegerField: {"invalid": _("Please write a whole number.")},
+    forms.FloatField: {"invalid": _("Please write a number.")},
+    forms.DecimalField: {"invalid": _("Please write a number.")},
+    forms.DateField: {"invalid": _("Please write a date as year-month-day, 2026-05-31.")},
+    forms.DateTimeField: {"invalid": _("Please write a date and a time, 2026-05-31 14:00.")},
+    forms.EmailField: {"invalid": _("This doesn't read as an e-mail address.")},
+    forms.URLField: {"invalid": _("This doesn't read as an address that begins with https:// or http://.")},
     forms.FileField: {
-        "required": "Please choose a file.",
-        "empty": "This file is empty.",
-        "missing": "The file did not arrive. Please choose it again.",
+        "required": _("Please choose a file."),
+        "empty": _("This file is empty."),
+        "missing": _("The file did not arrive. Please choose it again."),
     },
     forms.ModelChoiceField: {
-        "required": "Please choose one.",
-        "invalid_choice": "This is not one of the choices. Please choose again.",
+        "required": _("Please choose one."),
+        "invalid_choice": _("This is not one of the choices. Please choose again."),
     },
 }
 
@@ -56,7 +57,7 @@ class PlainForm(forms.Form):
 
 
 def _speak_plainly(field: forms.Field) -> None:
-    ours: dict[str, str] = {}
+    ours: dict[str, Any] = {}
     stock: dict[str, Any] = {}
     for kind in reversed(type(field).__mro__):
         ours.update(SENTENCES.get(kind, {}))

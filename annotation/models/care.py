@@ -6,6 +6,7 @@ A lock or a report is written once; what an admin decided about it is a row of i
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Exists, OuterRef
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.conversations import Conversation
 from annotation.models.people import User
@@ -67,8 +68,8 @@ class LockDecision(Identified):
     """What an admin decided about a lock: released, or that it stays; with the reason."""
 
     class Decision(models.TextChoices):
-        RELEASED = "released", "released"
-        STAYS = "stays", "left locked"
+        RELEASED = "released", _("released")
+        STAYS = "stays", _("left locked")
 
     lock = models.ForeignKey(ConversationLock, on_delete=models.PROTECT, related_name="decisions")
     decision = models.CharField(max_length=10, choices=Decision)
@@ -110,10 +111,10 @@ class ConversationReport(Identified):
     """Somebody says that a conversation is broken, and how."""
 
     class Kind(models.TextChoices):
-        CUT_OFF = "cut_off", "It is cut off"
-        WRONG_LANGUAGE = "wrong_language", "It is in another language than it says"
-        NO_CONVERSATION = "no_conversation", "It is not a conversation"
-        OTHER = "other", "Something else"
+        CUT_OFF = "cut_off", _("It is cut off")
+        WRONG_LANGUAGE = "wrong_language", _("It is in another language than it says")
+        NO_CONVERSATION = "no_conversation", _("It is not a conversation")
+        OTHER = "other", _("Something else")
 
     conversation = models.ForeignKey(Conversation, on_delete=models.PROTECT, related_name="reports")
     kind = models.CharField(max_length=20, choices=Kind)

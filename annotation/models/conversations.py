@@ -2,6 +2,7 @@
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.people import User
 from annotation.models.studies import Study
@@ -11,27 +12,27 @@ from consilium.identified import Identified
 
 
 class Acuity(models.TextChoices):
-    NON_ACUTE = "non_acute", "Not acute"
-    HIGH_ACUITY = "high_acuity", "High acuity"
-    EMERGENT = "emergent", "Emergency"
+    NON_ACUTE = "non_acute", _("Not acute")
+    HIGH_ACUITY = "high_acuity", _("High acuity")
+    EMERGENT = "emergent", _("Emergency")
 
 
 class UserProfile(models.TextChoices):
-    ADULT = "adult", "Adult"
-    TEEN = "teen", "Teenager"
-    CAREGIVER = "caregiver", "Caregiver"
-    CLINICIAN = "clinician", "Clinician"
+    ADULT = "adult", _("Adult")
+    TEEN = "teen", _("Teenager")
+    CAREGIVER = "caregiver", _("Caregiver")
+    CLINICIAN = "clinician", _("Clinician")
 
 
 class FileImport(Identified):
     """One file that was taken in, whole: what it was, its digest, by whom (nobody: the command line) and when."""
 
     class Kind(models.TextChoices):
-        CONVERSATIONS = "conversations", "conversations"
-        CRITERIA = "criteria", "criteria"
-        VOTES = "votes", "votes"
-        RESPONSES = "responses", "responses"
-        VERDICTS = "verdicts", "reviewer verdicts"
+        CONVERSATIONS = "conversations", _("conversations")
+        CRITERIA = "criteria", _("criteria")
+        VOTES = "votes", _("votes")
+        RESPONSES = "responses", _("responses")
+        VERDICTS = "verdicts", _("reviewer verdicts")
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="imports")
     kind = models.CharField(max_length=20, choices=Kind)
@@ -175,9 +176,9 @@ class Assignment(Identified):
     """A clinician reviews a conversation. Recusing from it needs no reason and is no vote."""
 
     class Origin(models.TextChoices):
-        ASSIGNED = "assigned", "assigned"
-        IMPORTED = "imported", "by an imported vote"
-        SUBSTITUTE = "substitute", "in place of somebody who recused"
+        ASSIGNED = "assigned", _("assigned")
+        IMPORTED = "imported", _("by an imported vote")
+        SUBSTITUTE = "substitute", _("in place of somebody who recused")
 
     conversation = models.ForeignKey(Conversation, on_delete=models.PROTECT, related_name="assignments")
     reviewer = models.ForeignKey(User, on_delete=models.PROTECT, related_name="assignments")

@@ -10,6 +10,7 @@ from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Lower
+from django.utils.translation import gettext_lazy as _
 
 from consilium.guards import never_changes
 from consilium.identified import Identified
@@ -54,7 +55,7 @@ class User(Identified, AbstractBaseUser):
             models.UniqueConstraint(
                 Lower("email"),
                 name="one_person_an_address_in_any_letter_case",
-                violation_error_message="Somebody with this e-mail address is known already.",
+                violation_error_message=_("Somebody with this e-mail address is known already."),
             ),
         ]
 
@@ -63,9 +64,9 @@ class User(Identified, AbstractBaseUser):
 
 
 class Role(models.TextChoices):
-    CLINICIAN = "clinician", "clinician"
-    ADMIN = "admin", "admin"
-    RESEARCHER = "researcher", "researcher"
+    CLINICIAN = "clinician", _("clinician")
+    ADMIN = "admin", _("admin")
+    RESEARCHER = "researcher", _("researcher")
 
 
 def holds_each_role_once() -> models.Q:

@@ -8,6 +8,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.core.validators import validate_slug
 from django.db import models
 from django.db.models.functions import Lower
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from annotation.consensus import ALL_CATEGORIES
 from consilium.guards import BLANK, never_changes
@@ -30,6 +32,20 @@ DEFAULT_AXES = [
 ]
 """MentalHealthBench's ten behaviour axes."""
 
+AXES_IN_WORDS = (
+    gettext_noop("Context seeking and assessment"),
+    gettext_noop("Actionable guidance and coping strategies"),
+    gettext_noop("Clinical reasoning and health accuracy"),
+    gettext_noop("Interpretation and cognitive reframing"),
+    gettext_noop("Empathy emotional attunement and support"),
+    gettext_noop("Unsupported belief and reality testing calibration"),
+    gettext_noop("Over alarmism and under response"),
+    gettext_noop("Dual use refusals and harm avoidance"),
+    gettext_noop("Collaboration and user agency"),
+    gettext_noop("Communication and writing"),
+)
+"""The same as pages show them (the filter ``in_words``), for the catalogues."""
+
 
 def default_axes() -> list[str]:
     return list(DEFAULT_AXES)
@@ -40,17 +56,17 @@ def new_canary() -> str:
 
 
 class TextClass(models.TextChoices):
-    SYNTHETIC = "synthetic", "synthetic"
-    PUBLIC = "public", "public"
-    DE_IDENTIFIED = "de_identified", "de-identified"
+    SYNTHETIC = "synthetic", _("synthetic")
+    PUBLIC = "public", _("public")
+    DE_IDENTIFIED = "de_identified", _("de-identified")
 
 
 class Demand(models.TextChoices):
     """What a conversation would like in a reviewer, and a study may demand."""
 
-    COUNTRY = "country", "its country"
-    PROFESSION = "profession", "its profession"
-    SPECIALITY = "speciality", "its speciality"
+    COUNTRY = "country", _("its country")
+    PROFESSION = "profession", _("its profession")
+    SPECIALITY = "speciality", _("its speciality")
 
 
 class StudyQuerySet(models.QuerySet["Study"]):
@@ -132,13 +148,13 @@ class Study(Identified):
 
 
 class Drafting(models.TextChoices):
-    ALONE = "alone", "each alone, until drafting closes"
-    TOGETHER = "together", "together"
+    ALONE = "alone", _("each alone, until drafting closes")
+    TOGETHER = "together", _("together")
 
 
 class Weights(models.TextChoices):
-    OWN = "own", "each chooses the own weight; the author's is hidden until the first reveal"
-    PREFILLED = "prefilled", "the author's weight is shown"
+    OWN = "own", _("each chooses the own weight; the author's is hidden until the first reveal")
+    PREFILLED = "prefilled", _("the author's weight is shown")
 
 
 class Policy(Identified):
@@ -177,7 +193,7 @@ class Policy(Identified):
                 condition=models.Q(min_agree__gte=models.F("min_reviewed"))
                 | models.Q(blocks__contains=list(ALL_CATEGORIES)),
                 name="fewer_agreeing_than_reviewing_lets_every_category_block",
-                violation_error_message=(
+                violation_error_message=_(
                     "A policy that needs fewer to agree than to review must let every category of objection block."
                 ),
             ),

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.care_locks import refuse_if_locked
@@ -30,9 +31,9 @@ def topics(request: StudyRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         declined = decline_topics(study=study, person=person, topics=form.cleaned_data["topics"])
         if declined:
-            messages.success(request, "Saved. What is about these topics no longer comes to you.")
+            messages.success(request, gettext("Saved. What is about these topics no longer comes to you."))
         else:
-            messages.success(request, "Saved. You are spared no topic.")
+            messages.success(request, gettext("Saved. You are spared no topic."))
         address = reverse("study_topics", kwargs={"slug": study.slug})
         return HttpResponseRedirect(address, status=HTTPStatus.SEE_OTHER)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
@@ -47,10 +48,14 @@ def hand_back(request: StudyRequest) -> HttpResponse:
     ids = {found for value in request.POST.getlist("conversation") if (found := as_uuid(value))}
     handed = hand_back_conversations(study=request.study, person=request.user, conversations=ids)
     if handed:
-        count = "1 conversation is" if len(handed) == 1 else f"{len(handed)} conversations are"
-        messages.success(request, f"{count} handed back. Nobody asks why.")
+        told = ngettext(
+            "1 conversation is handed back. Nobody asks why.",
+            "{count} conversations are handed back. Nobody asks why.",
+            len(handed),
+        )
+        messages.success(request, told.format(count=len(handed)))
     else:
-        messages.info(request, "Nothing was handed back.")
+        messages.info(request, gettext("Nothing was handed back."))
     address = reverse("study_topics", kwargs={"slug": request.study.slug})
     return HttpResponseRedirect(address, status=HTTPStatus.SEE_OTHER)
 
@@ -67,8 +72,9 @@ def lock(request: StudyRequest, conversation_id: UUID) -> HttpResponse:
         lock_conversation_for_care(conversation=conversation, by=request.user, words=form.cleaned_data["words"])
         messages.success(
             request,
-            f"Thank you. {name_for(request.user, conversation, capital=True)} is locked, and who looks after it is "
-            "told. Take a moment, if you need one.",
+            gettext(
+                "Thank you. {name} is locked, and who looks after it is told. Take a moment, if you need one."
+            ).format(name=name_for(request.user, conversation, capital=True)),
         )
         return _after(request, conversation)
     return _ask(request, "annotation/lock.html", conversation, form)
@@ -89,7 +95,7 @@ def report(request: StudyRequest, conversation_id: UUID) -> HttpResponse:
             kind=ConversationReport.Kind(form.cleaned_data["kind"]),
             words=form.cleaned_data["words"],
         )
-        messages.success(request, "Thank you. The study's admins look after it.")
+        messages.success(request, gettext("Thank you. The study's admins look after it."))
         return HttpResponseRedirect(_back(request, conversation), status=HTTPStatus.SEE_OTHER)
     return _ask(request, "annotation/report.html", conversation, form)
 
@@ -132,7 +138,7 @@ def decide(request: StudyRequest, conversation_id: UUID) -> HttpResponse:
     conversation.study = request.study
     decision = request.POST.get("decision", "")
     if decision not in LockDecision.Decision.values:
-        raise Http404("There is no such decision.")
+        raise Http404(gettext("There is no such decision."))
     decided = decide_lock(
         conversation=conversation,
         by=request.user,
@@ -140,7 +146,7 @@ def decide(request: StudyRequest, conversation_id: UUID) -> HttpResponse:
         reason=request.POST.get("reason", ""),
     )
     is_released = decided.decision == LockDecision.Decision.RELEASED
-    messages.success(request, "It is released and goes on." if is_released else "It stays locked.")
+    messages.success(request, gettext("It is released and goes on.") if is_released else gettext("It stays locked."))
     return redirect("admin_conversation", slug=request.study.slug, conversation_id=conversation.id)
 
 
@@ -150,7 +156,7 @@ def close(request: StudyRequest, report_id: UUID) -> HttpResponse:
     """Close a report with a note of what was done."""
     found = find_report(request.study, report_id)
     close_report(report=found, by=request.user, note=request.POST.get("note", ""))
-    messages.success(request, "The report is closed.")
+    messages.success(request, gettext("The report is closed."))
     if found.conversation.external_name:
         return redirect("study_progress", slug=request.study.slug)
     return redirect("admin_conversation", slug=request.study.slug, conversation_id=found.conversation_id)

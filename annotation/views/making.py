@@ -11,6 +11,8 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
 from annotation.consensus import PRESETS
@@ -25,13 +27,13 @@ from consilium.pages import signed_in
 
 KEPT = "new_study"
 """Where the session keeps what was typed, by step."""
-STEPS: dict[str, tuple[str, type[StepForm]]] = {
-    "start": ("Name", StartForm),
-    "texts": ("Texts", TextsForm),
-    "rule": ("Rule", RuleForm),
-    "words": ("What people read", WordsForm),
+STEPS: dict[str, tuple[Any, type[StepForm]]] = {
+    "start": (_("Name"), StartForm),
+    "texts": (_("Texts"), TextsForm),
+    "rule": (_("Rule"), RuleForm),
+    "words": (_("What people read"), WordsForm),
 }
-COPY_STEPS: dict[str, tuple[str, type[StepForm]]] = {"start": ("Name", StartForm), "copy": ("Copy", CopyForm)}
+COPY_STEPS: dict[str, tuple[Any, type[StepForm]]] = {"start": (_("Name"), StartForm), "copy": (_("Copy"), CopyForm)}
 INITIAL: dict[str, dict[str, Any]] = {
     "texts": {"text_class": TextClass.SYNTHETIC.value},
     "rule": {"preset": "three-agree"},
@@ -100,9 +102,9 @@ def new_study(request: HttpRequest, step: str = "start") -> HttpResponse:
     """GET: a step with what was typed. POST: keep it, then back, on, or at the last step make the study."""
     making = _Making(request)
     if not may_make_studies(making.person):
-        raise PermissionDenied("New studies are made by admins of a study. Ask one of yours.")
+        raise PermissionDenied(gettext("New studies are made by admins of a study. Ask one of yours."))
     if step not in STEPS and step not in COPY_STEPS:
-        raise Http404("There is no such step.")
+        raise Http404(gettext("There is no such step."))
     if step not in making.steps:
         return _to("start")
     if request.method != "POST":
@@ -145,7 +147,8 @@ def _make(request: HttpRequest, making: _Making) -> HttpResponse:
         form.add_error("slug", refusal.sentence)
         return _answer(request, making, "start", form, status=HTTPStatus.CONFLICT)
     request.session.pop(KEPT, None)
-    messages.success(request, f"{study} is there, and you are its admin. Next: its people and its conversations.")
+    told = gettext("{study} is there, and you are its admin. Next: its people and its conversations.")
+    messages.success(request, told.format(study=study))
     return redirect("study", slug=study.slug)
 
 
@@ -161,7 +164,7 @@ def _answer(
         "form": form,
         "step": step,
         "number": names.index(step) + 1,
-        "steps": [(name, words) for name, (words, _) in making.steps.items()],
+        "steps": [(name, words) for name, (words, _form) in making.steps.items()],
         "is_last": step == names[-1],
         "source": making.source,
         "has_typed": bool(making.typed),

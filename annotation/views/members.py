@@ -28,7 +28,7 @@ def list_members(request: StudyRequest) -> HttpResponse:
     form = MemberForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         membership = add_member(study=request.study, **form.cleaned_data)
-        roles = " and ".join(Role(role).label for role in membership.roles)
+        roles = " and ".join(str(Role(role).label) for role in membership.roles)
         messages.success(request, f"{membership.user} is in the study, as {roles}.")
         return redirect("study_members", slug=request.study.slug)
     page = Paginator(members_of(request.study), MEMBERS_A_PAGE).get_page(request.GET.get("page"))
@@ -65,7 +65,7 @@ def edit_member(request: StudyRequest, membership_id: UUID) -> HttpResponse:
             member = _find(request, membership_id)
             form = ChangeMemberForm(member=member)
         else:
-            roles = " and ".join(Role(role).label for role in changed.roles)
+            roles = " and ".join(str(Role(role).label) for role in changed.roles)
             messages.success(request, f"{changed.user} is {roles} here.")
             is_admin_still = changed.user_id != request.user.pk or Role.ADMIN in changed.roles
             return redirect("study_members" if is_admin_still else "study", slug=request.study.slug)

@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET
 
 from annotation.demo import demo_people, demo_study
@@ -42,12 +43,12 @@ def my_studies(request: HttpRequest) -> HttpResponse:
 def demo_sign_in(request: HttpRequest) -> HttpResponse:
     """The demo's own way in, without a code: only where the demo is switched on."""
     if not settings.DEMO:
-        raise Http404("There is no demo here.")
+        raise Http404(gettext("There is no demo here."))
     people = demo_people()
     if request.method == "POST":
         person = next((person for role, person in people if role == request.POST.get("role")), None)
         if person is None:
-            raise Http404("The demo has nobody in this role.")
+            raise Http404(gettext("The demo has nobody in this role."))
         login(request, person, backend=settings.AUTHENTICATION_BACKENDS[0])
         study = demo_study()
         address = reverse("study", kwargs={"slug": study.slug}) if study else reverse("my_studies")

@@ -14,6 +14,8 @@ from django import template
 from django.conf.locale import LANG_INFO
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from markdown_it import MarkdownIt
 
 register = template.Library()
@@ -26,10 +28,10 @@ ALLOWED_TAGS = {
 RIGHT_TO_LEFT = {"ar", "arc", "ckb", "dv", "fa", "he", "ks", "nqo", "ps", "sd", "syr", "ug", "ur", "yi"}
 RIGHT_TO_LEFT_SCRIPTS = {"adlm", "arab", "hebr", "nkoo", "rohg", "syrc", "thaa"}
 SPEAKERS = {
-    "adult": "Adult",
-    "teen": "Teenager",
-    "caregiver": "Caregiver",
-    "clinician": "Clinician",
+    "adult": _("Adult"),
+    "teen": _("Teenager"),
+    "caregiver": _("Caregiver"),
+    "clinician": _("Clinician"),
 }
 ACUITY_MARKS = {"emergent": "◆", "high_acuity": "▲", "non_acute": "○"}
 
@@ -63,14 +65,14 @@ def diff_words(old: str, new: str) -> SafeString:
     before, after = _words(old or ""), _words(new or "")
     steps = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     if _shared(before, after, steps) < READS_AS_ONE:
-        return _mark("del", "removed", old, "whole") + _mark("ins", "added", new, "whole")
+        return _mark("del", gettext("removed"), old, "whole") + _mark("ins", gettext("added"), new, "whole")
     parts = []
     for act, old_from, old_to, new_from, new_to in steps:
         removed, added = "".join(before[old_from:old_to]), "".join(after[new_from:new_to])
         if act == "equal":
             parts.append(format_html("{}", added))
         else:
-            parts += [_mark("del", "removed", removed), _mark("ins", "added", added)]
+            parts += [_mark("del", gettext("removed"), removed), _mark("ins", gettext("added"), added)]
     return format_html_join("", "{}", ((part,) for part in parts))
 
 
@@ -107,16 +109,16 @@ def decimals(number: float, places: int = 3) -> str:
 
 @register.filter
 def language_name(tag: str | None) -> str:
-    """The English name of a BCP 47 tag, else the tag itself; unknown is said."""
+    """The name of a BCP 47 tag in the reader's language where Django knows it, else the tag itself; unknown is said."""
     if not tag:
-        return "Language not known"
+        return gettext("Language not known")
     parts = tag.split("-")
     for length in range(len(parts), 0, -1):
         known = LANG_INFO.get("-".join(parts[:length]).lower(), {})
         if "fallback" in known:
             known = LANG_INFO[known["fallback"][0]]
         if "name" in known:
-            name: str = known["name"]
+            name = gettext(known["name"])
             return name if length == len(parts) else f"{name} ({tag})"
     return tag
 
@@ -151,10 +153,10 @@ def language_direction(tag: str | None) -> str:
 def speaker(role: str, user_profile: str | None) -> str:
     """Who speaks in a turn, in words: the user by profile where it is known."""
     if role == "assistant":
-        return "Assistant"
+        return gettext("Assistant")
     if role == "system":
-        return "Instructions to the assistant"
-    return SPEAKERS.get(user_profile or "", "Person")
+        return gettext("Instructions to the assistant")
+    return str(SPEAKERS.get(user_profile or "", _("Person")))
 
 
 @register.filter
@@ -165,9 +167,12 @@ def acuity_mark(acuity: str | None) -> str:
 
 @register.filter
 def in_words(name: str) -> str:
-    """An axis or a category as words: "communication_and_writing" becomes "Communication and writing"."""
+    """An axis or a category as words: "communication_and_writing" becomes "Communication and writing".
+
+    Those that a catalogue knows are said in the reader's language.
+    """
     words = name.replace("_", " ").strip()
-    return words[:1].upper() + words[1:]
+    return gettext(words[:1].upper() + words[1:]) if words else ""
 
 
 @register.filter
