@@ -26,9 +26,9 @@ from consilium.tables import Column, Type, Unwritable, Written, write_csv, write
 
 
 class RawFormat(models.TextChoices):
-    CSV = "csv", "CSV"
+    CSV = "csv", gettext_lazy("CSV")
     XLSX = "xlsx", gettext_lazy("Excel workbook")
-    PARQUET = "parquet", "Parquet"
+    PARQUET = "parquet", gettext_lazy("Parquet")
 
 
 class DataIsForOverseers(RuleViolation):
