@@ -7,11 +7,14 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from annotation.assigning import assignable_to
+from annotation.conflicts import as_conflicts
 from annotation.languages_and_countries import CountryIsUnreadable, LanguageIsUnreadable, check_country, check_language
 from annotation.matching import clinicians
+from annotation.member_facts import facts_seen
 from annotation.models import Conversation, Membership, Role, Study, User
 from annotation.overseeing import Stage
 from annotation.reviewer_rules import MOST_REVIEWERS
+from consilium.errors import RuleViolation
 from consilium.plain_forms import PlainForm
 
 
@@ -41,7 +44,7 @@ class MemberForm(forms.Form):
     email = forms.EmailField(
         label="E-mail",
         max_length=254,
-        help_text="The person signs in with it, by a code sent there. No mail is sent now: tell them yourself.",
+        help_text="The person signs in with it, by a code sent there.",
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
         error_messages={"invalid": "This is no e-mail address.", "required": "Give an e-mail address."},
     )
@@ -67,6 +70,12 @@ class MemberForm(forms.Form):
     )
     profession = forms.CharField(label="Profession", max_length=100, required=False)
     speciality = forms.CharField(label="Speciality", max_length=100, required=False)
+    invite = forms.BooleanField(
+        label="Invite by mail",
+        required=False,
+        initial=True,
+        help_text="The mail says who invites, to which study and what is asked, with a link to sign in.",
+    )
 
     def clean_country(self) -> str:
         code: str = self.cleaned_data["country"].upper()
@@ -105,6 +114,51 @@ class ChangeMemberForm(PlainForm):
     def facts(self) -> dict[str, Any]:
         """What the act takes."""
         return {**self.cleaned_data, "seen": [role for role in self.cleaned_data["seen"].split(",") if role]}
+
+
+class ConflictsField(forms.CharField):
+    """Words, one a line."""
+
+    widget = forms.Textarea
+
+    def clean(self, value: Any) -> list[str]:
+        try:
+            return as_conflicts((super().clean(value) or "").splitlines())
+        except RuleViolation as refusal:
+            raise ValidationError(refusal.sentence) from refusal
+
+
+class MemberFactsForm(PlainForm):
+    """What assigning asks for. ``seen`` names the facts that the page was made from."""
+
+    seen = forms.CharField(widget=forms.HiddenInput, required=False)
+    conflicts = ConflictsField(
+        label="Conflicts of interest",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
+        help_text="One a line: the id or a tag of conversations that this person is not to review. What is assigned "
+        "already stays until somebody takes it away.",
+    )
+    is_licence_checked = forms.BooleanField(label="Somebody has seen this person's licence", required=False)
+
+    def __init__(self, *args: Any, member: Membership, **facts: Any) -> None:
+        known = {
+            "seen": facts_seen(member),
+            "conflicts": "\n".join(member.conflicts),
+            "is_licence_checked": member.licence_checked_at is not None,
+        }
+        super().__init__(*args, initial=known, **facts)
+
+
+class PauseForm(PlainForm):
+    """Until when a member gets no new conversations."""
+
+    until = forms.DateField(
+        label="New conversations again from",
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        help_text="Until then nothing new is assigned; what is assigned stays. Empty: no pause.",
+    )
 
 
 class AssignForm(forms.Form):

@@ -1,4 +1,4 @@
-"""The REST API of an admin: members, progress, assignment, and the acts on conversations.
+"""The REST API of an admin: progress, assignment, and the acts on conversations.
 
 Of an open round it tells who has finished, never what they voted.
 """
@@ -23,9 +23,6 @@ from annotation.api_admin_shapes import (
     AssignmentPreviewShape,
     AssignOneInput,
     DoneShape,
-    MemberChangeInput,
-    MemberInput,
-    MemberShape,
     OverseenShape,
     ReachShape,
     StudyProgressShape,
@@ -33,8 +30,8 @@ from annotation.api_admin_shapes import (
 )
 from annotation.assigning import CantBeAssigned, assign_reviewer, assign_reviewers, unassign_reviewer
 from annotation.before_the_start import reach_by_language
-from annotation.joining import NobodyByThisAddress, add_member, find_person, leave_study
-from annotation.members import change_member, members_of
+from annotation.joining import NobodyByThisAddress, find_person
+from annotation.members import members_of
 from annotation.models import Role
 from annotation.overseeing import (
     Stage,
@@ -64,52 +61,6 @@ class AdminView(StudyView):
         if found is None:
             raise Http404("There is no such conversation in this study.")
         found.study = self.study
-        return found
-
-
-# People
-
-
-class Members(AdminView, PagedView):
-    """Who is in the study. POST adds a person, or a role to a member; no mail is sent."""
-
-    @extend_schema(operation_id="members_list", responses=MemberShape(many=True))
-    def get(self, request: Request, slug: str) -> Response:
-        return self.page(members_of(self.study), MemberShape)
-
-    @extend_schema(operation_id="members_add", request=MemberInput, responses={201: MemberShape})
-    def post(self, request: Request, slug: str) -> Response:
-        membership = add_member(study=self.study, **checked(MemberInput(data=request.data)))
-        shaped = MemberShape(members_of(self.study).get(pk=membership.pk))
-        return Response(shaped.data, status=status.HTTP_201_CREATED)
-
-
-class OneMember(AdminView):
-    """A member. PATCH: other roles, a name where there is none yet. DELETE: the person leaves; votes in revealed rounds
-    stay, those in open rounds no longer count. The last admin stays one.
-    """
-
-    roles_for = {**AdminView.roles_for, "PATCH": (Role.ADMIN,)}
-
-    @extend_schema(operation_id="members_retrieve", responses=MemberShape)
-    def get(self, request: Request, slug: str, membership_id: UUID) -> Response:
-        return Response(MemberShape(self._find(membership_id)).data)
-
-    @extend_schema(operation_id="members_change", request=MemberChangeInput, responses=MemberShape)
-    def patch(self, request: Request, slug: str, membership_id: UUID) -> Response:
-        facts = checked(MemberChangeInput(data=request.data))
-        change_member(study=self.study, person=self._find(membership_id).user, **facts)
-        return Response(MemberShape(self._find(membership_id)).data)
-
-    @extend_schema(operation_id="members_leave", responses={204: None})
-    def delete(self, request: Request, slug: str, membership_id: UUID) -> Response:
-        leave_study(study=self.study, person=self._find(membership_id).user)
-        return Response(status=status.HTTP_204_NO_CONTENT)
-
-    def _find(self, membership_id: UUID) -> Any:
-        found = members_of(self.study).filter(pk=membership_id).first()
-        if found is None:
-            raise Http404("There is no such member in this study.")
         return found
 
 

@@ -6,6 +6,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.api_shapes import ProgressShape
+from annotation.conflicts import LONGEST_CONFLICT
+from annotation.inviting import Invitation
+from annotation.member_facts import facts_seen
 from annotation.models import Membership, Policy, Role
 from annotation.overseeing import Overseen, Stage
 from annotation.policy_words import policy_clauses, policy_consequences, policy_name, worked_cases
@@ -21,8 +24,20 @@ class PersonShape(serializers.Serializer[Any]):
 # Members
 
 
+class ConflictsField(serializers.ListField):
+    """Each the id or a tag of conversations that the person is not to review."""
+
+    def __init__(self, **facts: Any) -> None:
+        facts.setdefault("help_text", self.__doc__)
+        super().__init__(child=serializers.CharField(max_length=LONGEST_CONFLICT), **facts)
+
+
 class MemberShape(serializers.ModelSerializer[Membership]):
     """A member. ``has_accepted``: the consent text in its present version. ``assigned`` counts conversations."""
+
+    invitation = serializers.ChoiceField(choices=Invitation.choices)
+    invited_at = serializers.DateTimeField(allow_null=True)
+    facts_seen = serializers.SerializerMethodField(help_text="Names conflicts and licence as they stand now.")
 
     email = serializers.CharField(source="user.email")
     name = serializers.CharField(source="user.name")
@@ -49,7 +64,16 @@ class MemberShape(serializers.ModelSerializer[Membership]):
             "joined_at",
             "has_accepted",
             "assigned",
+            "invitation",
+            "invited_at",
+            "conflicts",
+            "licence_checked_at",
+            "facts_seen",
+            "paused_until",
         ]
+
+    def get_facts_seen(self, member: Membership) -> str:
+        return facts_seen(member)
 
 
 class MemberInput(serializers.Serializer[Any]):
@@ -62,6 +86,27 @@ class MemberInput(serializers.Serializer[Any]):
     country = serializers.CharField(default="", allow_blank=True, help_text="Two letters, as MX.")
     profession = serializers.CharField(default="", allow_blank=True, max_length=100)
     speciality = serializers.CharField(default="", allow_blank=True, max_length=100)
+    conflicts = ConflictsField(default=list)
+    is_licence_checked = serializers.BooleanField(default=False)
+    invite = serializers.BooleanField(default=False, help_text="Invite the person by mail.")
+
+
+class MemberFactsInput(serializers.Serializer[Any]):
+    """What is left out stays. ``seen``: the ``facts_seen`` that the change was made against; 409 where it's another."""
+
+    conflicts = ConflictsField(required=False)
+    is_licence_checked = serializers.BooleanField(required=False)
+    seen = serializers.CharField(required=False)
+
+
+class MemberPauseInput(serializers.Serializer[Any]):
+    until = serializers.DateField(
+        allow_null=True, help_text="The first day on which new conversations are assigned again; null: no pause."
+    )
+
+
+class InvitedShape(serializers.Serializer[Any]):
+    invited = serializers.IntegerField()
 
 
 class MemberChangeInput(serializers.Serializer[Any]):
@@ -155,6 +200,7 @@ class ShareShape(serializers.Serializer[Any]):
     to_draft = serializers.IntegerField()
     to_vote = serializers.IntegerField()
     to_discuss = serializers.IntegerField()
+    paused_until = serializers.DateField(allow_null=True, help_text="Nothing new is assigned before that day.")
 
 
 class StudyProgressShape(ProgressShape):

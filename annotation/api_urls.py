@@ -9,7 +9,9 @@ from annotation import (
     api_criteria,
     api_data,
     api_likeness,
+    api_mail,
     api_making,
+    api_people,
     api_settings,
     api_sufficiency,
     api_votes,
@@ -20,9 +22,11 @@ from annotation import (
 STUDY = "studies/<slug:slug>/"
 CONVERSATION = STUDY + "conversations/<uuid:conversation_id>/"
 CRITERION = STUDY + "criteria/<uuid:criterion_id>/"
+MEMBER = STUDY + "members/<uuid:membership_id>/"
 PROGRESS = STUDY + "progress/"
 
 urlpatterns: list[URLPattern] = [
+    path("mail/stop/<str:token>/", api_mail.StopMail.as_view(), name="api_stop_mail"),
     path("you/", api_you.You.as_view(), name="api_you"),
     path("studies/", api_making.StudiesAndNew.as_view(), name="api_studies"),
     path(STUDY, api.OneStudy.as_view(), name="api_study"),
@@ -60,8 +64,12 @@ urlpatterns: list[URLPattern] = [
     path(CONVERSATION + "lock/", api_care.Lock.as_view(), name="api_lock"),
     path(CONVERSATION + "lock/decisions/", api_care.Decisions.as_view(), name="api_lock_decisions"),
     path(CONVERSATION + "reports/", api_care.Reports.as_view(), name="api_reports"),
-    path(STUDY + "members/", api_admin.Members.as_view(), name="api_members"),
-    path(STUDY + "members/<uuid:membership_id>/", api_admin.OneMember.as_view(), name="api_member"),
+    path(STUDY + "members/", api_people.Members.as_view(), name="api_members"),
+    path(STUDY + "members/invitations/", api_people.Invitations.as_view(), name="api_invitations"),
+    path(MEMBER, api_people.OneMember.as_view(), name="api_member"),
+    path(MEMBER + "facts/", api_people.MemberFacts.as_view(), name="api_member_facts"),
+    path(MEMBER + "pause/", api_people.MemberPause.as_view(), name="api_member_pause"),
+    path(MEMBER + "invitation/", api_people.MemberInvitation.as_view(), name="api_member_invitation"),
     path(STUDY + "settings/", api_settings.Settings.as_view(), name="api_settings"),
     path(STUDY + "policy/", api_settings.OnePolicy.as_view(), name="api_policy"),
     path(STUDY + "policy/preview/", api_settings.PolicyPreview.as_view(), name="api_policy_preview"),

@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from annotation.conflicts import as_conflicts
 from annotation.consensus import ALL_CATEGORIES, PRESETS
 from annotation.languages_and_countries import check_country, check_language
 from annotation.locks import hold_study
@@ -164,10 +165,14 @@ def add_member(
     country: str = "",
     profession: str = "",
     speciality: str = "",
+    conflicts: Iterable[str] = (),
+    is_licence_checked: bool = False,
+    by: User | None = None,
 ) -> Membership:
     """Add a person to a study, or a role to a member. An unknown person is made; no mail is sent.
 
-    What a known person has declared of themselves stays; only what is still empty is filled in.
+    What a known person has declared of themselves stays; only what is still empty is filled in. Conflicts come beside
+    those that are known; ``by`` is who says that the licence was checked.
     """
     address = email.strip()
     _check_length("email", address)
@@ -209,6 +214,12 @@ def add_member(
             membership.roles = sorted({*membership.roles, *roles})
             membership.left_at = None
             membership.save(update_fields=["roles", "left_at"])
+        if words := list(conflicts):
+            membership.conflicts = as_conflicts([*membership.conflicts, *words])
+            membership.save(update_fields=["conflicts"])
+        if is_licence_checked and membership.licence_checked_at is None:
+            membership.licence_checked_at, membership.licence_checked_by = timezone.now(), by
+            membership.save(update_fields=["licence_checked_at", "licence_checked_by"])
     return membership
 
 

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
+from annotation.inviting import with_invitation
 from annotation.joining import LONGEST, NobodyByThisAddress, TooLong, must_keep_an_admin
 from annotation.locks import hold_study
 from annotation.models import Assignment, Consent, Conversation, Membership, Role, Study, User
@@ -33,7 +34,8 @@ class NameIsTheirs(RuleViolation):
 def members_of(study: Study) -> "QuerySet[Membership, Any]":
     """Who is in the study, by name.
 
-    Each has ``has_accepted`` (the consent text in its present version) and ``assigned``, a count of conversations.
+    Each has ``has_accepted`` (the consent text in its present version), ``assigned``, a count of conversations, and how
+    far the invitation has come (annotation.inviting).
     """
     accepted = Consent.objects.filter(study=study, user=OuterRef("user"), text_version=study.consent_version)
     own = Conversation.objects.own().filter(study=study)
@@ -45,8 +47,7 @@ def members_of(study: Study) -> "QuerySet[Membership, Any]":
         .values("number")
     )
     return (
-        study.memberships.filter(left_at=None)
-        .select_related("user")
+        with_invitation(study.memberships.filter(left_at=None).select_related("user"), study)
         .annotate(has_accepted=Exists(accepted), assigned=Coalesce(Subquery(assigned), Value(0)))
         .order_by("user__name", "user__email")
     )

@@ -7,18 +7,20 @@ their file. A fixed number of queries, however many conversations there are.
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
 from django.db import models
 from django.db.models import BooleanField, Case, Count, Exists, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.functions import Coalesce
+from django.utils import timezone
 
 from annotation.models import (
     Assignment,
     Conversation,
     Criterion,
+    Membership,
     Policy,
     Round,
     RoundCriterion,
@@ -121,6 +123,8 @@ class Share:
     to_draft: int
     to_vote: int
     to_discuss: int
+    paused_until: date | None = None
+    """Nothing new is assigned before that day; None where no pause goes on."""
 
 
 def shares_of_reviewers(study: Study) -> list[Share]:
@@ -141,10 +145,14 @@ def shares_of_reviewers(study: Study) -> list[Share]:
         )
     )
     counts: dict[UUID, Any] = {row["reviewer"]: row for row in rows}
-    people = User.objects.filter(pk__in=counts)
+    pause = Membership.objects.filter(study=study, user=OuterRef("pk"), paused_until__gt=timezone.now().date())
+    people: QuerySet[Any, Any] = User.objects.filter(pk__in=counts).annotate(
+        paused_until=Subquery(pause.values("paused_until")[:1])
+    )
     columns = ("assigned", "to_draft", "to_vote", "to_discuss")
     return [
-        Share(person, *(counts[person.id][column] for column in columns)) for person in sorted(people, key=_by_name)
+        Share(person, *(counts[person.id][column] for column in columns), paused_until=person.paused_until)
+        for person in sorted(people, key=_by_name)
     ]
 
 

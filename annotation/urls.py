@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from annotation.views import caring, data, desk, discussion, drafting, making, studies, sufficiency, voting, you
+from annotation.views import caring, data, desk, discussion, drafting, mail, making, studies, sufficiency, voting, you
 
 STUDY = "studies/<slug:slug>/"
 CONVERSATION = STUDY + "conversations/<uuid:conversation_id>/"
@@ -11,6 +11,7 @@ CRITERION = STUDY + "criteria/<uuid:criterion_id>/"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", studies.my_studies, name="my_studies"),
     path("you/", you.you, name="you"),
+    path("mail/stop/<str:token>/", mail.stop, name="stop_mail"),
     path("new-study/", making.new_study, name="new_study"),
     path("new-study/<slug:step>/", making.new_study, name="new_study_step"),
     path("demo/", studies.demo_sign_in, name="demo_sign_in"),

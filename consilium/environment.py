@@ -113,6 +113,24 @@ def read_sender(name: str, default: str, environ: Mapping[str, str] = os.environ
     return value
 
 
+def read_site_url(name: str, *, hosts: list[str], is_local: bool, environ: Mapping[str, str] = os.environ) -> str:
+    """A variable that holds the site's own address, which links in mail begin with; without a slash at its end.
+
+    Unset: this machine in a local start; else https and the first host name that there is.
+    """
+    value = environ.get(name, "").strip().rstrip("/")
+    if value:
+        match = _ORIGIN.fullmatch(value)
+        if not match or not _is_host(match["host"]):
+            stop(f"{name} is {value!r}; it takes an address such as https://study.example.org.")
+        return value
+    if is_local:
+        port = environ.get("PORT", "").strip()
+        return f"http://127.0.0.1:{port if port.isascii() and port.isdigit() else '8000'}"
+    host = next((host for host in hosts if host != "*" and not is_this_machine(host)), "")
+    return f"https://{host.removeprefix('.')}" if host else "https://localhost"
+
+
 def read_folder(name: str, default: Path, environ: Mapping[str, str] = os.environ) -> Path:
     """A variable that holds a folder, which need not be there yet."""
     value = environ.get(name, "").strip()

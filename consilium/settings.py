@@ -17,6 +17,7 @@ from consilium.environment import (
     read_people,
     read_secret_key,
     read_sender,
+    read_site_url,
     read_variable_names,
     read_whole_number,
     stop,
@@ -180,6 +181,8 @@ if not IS_LOCAL:
 _mail = read_email_url(os.environ.get("EMAIL_URL", "").strip())
 globals().update(_mail)
 DEFAULT_FROM_EMAIL = read_sender("DEFAULT_FROM_EMAIL", "Consilium <consilium@localhost>")
+SITE_URL = read_site_url("SITE_URL", hosts=ALLOWED_HOSTS, is_local=IS_LOCAL)
+"""What links in mail begin with: no request says it where a worker sends."""
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024

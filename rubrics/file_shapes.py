@@ -70,6 +70,8 @@ MEMBERS = FileShape(
         "roles": f"{one_of(Role.values)}; several with | between",
         "languages": "tags such as en | es-MX of what the person reads; none means all",
         "country": "two letters, such as GB",
+        "licence_checked": "true where you have seen the licence",
+        "conflicts": "ids or tags of conversations that the person is not to review; several with | between",
     },
     (
         {
@@ -80,6 +82,8 @@ MEMBERS = FileShape(
             "country": "GB",
             "profession": "psychiatrist",
             "speciality": "adolescents",
+            "licence_checked": "true",
+            "conflicts": "Example AI | demo-2",
         },
         {
             "email": "gus@example.org",
@@ -89,6 +93,8 @@ MEMBERS = FileShape(
             "country": "MX",
             "profession": "psychologist",
             "speciality": "",
+            "licence_checked": "",
+            "conflicts": "",
         },
     ),
 )

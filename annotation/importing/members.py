@@ -1,8 +1,9 @@
 """Importing people: a row a person, with the roles in the study and what is known of the person.
 
 A person is known by the address, in any letter case. Who is in the study already gets the roles that are missing; what
-a known person has declared stays, and only what is empty is filled in. Nobody who left comes back by a file. No mail is
-sent, and nothing is recorded but the memberships, so that a file of people need not be kept.
+a known person has declared stays, and only what is empty is filled in; conflicts come beside those that are known, and
+a licence that was checked stays so. Nobody who left comes back by a file. No mail is sent, and nothing is recorded but
+the memberships, so that a file of people need not be kept.
 """
 
 from collections.abc import Iterable
@@ -15,16 +16,22 @@ from django.core.validators import validate_email
 from django.db.models import TextChoices
 from django.db.models.functions import Lower
 
+from annotation.conflicts import as_conflicts
 from annotation.importing.files import one_act, open_file
 from annotation.importing.report import Report
 from annotation.importing.rows import Columns, FileRow, and_lines, in_batches, read_rows
 from annotation.joining import LONGEST, add_member
 from annotation.languages_and_countries import hint_of_country, is_country, is_language_tag
 from annotation.models import Membership, Role, Study, User
+from annotation.sparing import topic_key
+from consilium.errors import RuleViolation
 from consilium.tables import Table
 
 COLUMNS = Columns(
-    known=("email", "name", "roles", "languages", "country", "profession", "speciality"),
+    known=(
+        *("email", "name", "roles", "languages", "country", "profession", "speciality"),
+        *("licence_checked", "conflicts"),
+    ),
     required=("email", "roles"),
 )
 DECLARED = ("name", "languages", "country", "profession", "speciality")
@@ -46,17 +53,33 @@ class ReadMember:
     email: str
     roles: list[str]
     declared: dict[str, str | list[str]] = field(default_factory=dict)
+    is_licence_checked: bool = False
+    conflicts: list[str] = field(default_factory=list)
 
     def same_as(self, other: "ReadMember") -> bool:
-        return (self.roles, self.declared) == (other.roles, other.declared)
+        return self._told == other._told
+
+    @property
+    def _told(self) -> tuple[object, ...]:
+        return self.roles, self.declared, self.is_licence_checked, self.conflicts
+
+    def adds_to(self, membership: Membership) -> bool:
+        """Whether the row says something of the membership that isn't known yet."""
+        known = {topic_key(word) for word in membership.conflicts}
+        return (
+            not set(self.roles) <= set(membership.roles)
+            or (self.is_licence_checked and membership.licence_checked_at is None)
+            or any(topic_key(word) not in known for word in self.conflicts)
+            or any(value and not getattr(membership.user, name) for name, value in self.declared.items())
+        )
 
 
 def import_members(*, study: Study, source: Path | BinaryIO, file_name: str, by: User | None, check: bool) -> Report:
     """Take a file of people into a study. ``check``: write nothing, answer the same report.
 
     ``created`` counts the rows that make a member, or add a role or what was not known to one. Raises FileCantBeRead
-    where the machine can't read the file; all else that is wrong is in the report's errors. ``file_name`` and ``by``
-    are those of every import; nothing is recorded of them.
+    where the machine can't read the file; all else that is wrong is in the report's errors. ``by`` is who says that
+    licences were checked; nothing else is recorded of ``file_name`` and ``by``, which are those of every import.
     """
     table = open_file(source, columns=COLUMNS)
     report = Report()
@@ -65,7 +88,15 @@ def import_members(*, study: Study, source: Path | BinaryIO, file_name: str, by:
         writing = _compare(study, rows, report)
         if not report.errors and not check:
             for row in writing:
-                add_member(study=study, email=row.email, roles=row.roles, **row.declared)  # type: ignore[arg-type]
+                add_member(
+                    study=study,
+                    email=row.email,
+                    roles=row.roles,
+                    conflicts=row.conflicts,
+                    is_licence_checked=row.is_licence_checked,
+                    by=by,
+                    **row.declared,  # type: ignore[arg-type]
+                )
     return report.close()
 
 
@@ -101,7 +132,9 @@ def _read(row: FileRow) -> ReadMember | None:
         "profession": row.name("profession", longest=LONGEST["profession"]),
         "speciality": row.name("speciality", longest=LONGEST["speciality"]),
     }
-    return ReadMember(row.line, email, roles, declared) if row.is_sound else None
+    is_checked = bool(row.true_or_false("licence_checked"))
+    conflicts = _conflicts(row)
+    return ReadMember(row.line, email, roles, declared, is_checked, conflicts) if row.is_sound else None
 
 
 def _is_address(email: str) -> bool:
@@ -137,6 +170,14 @@ def _languages(row: FileRow) -> list[str]:
     return tags
 
 
+def _conflicts(row: FileRow) -> list[str]:
+    try:
+        return as_conflicts(_parts(row.texts("conflicts")))
+    except RuleViolation as refusal:
+        row.error("conflicts", refusal.sentence)
+        return []
+
+
 def _country(row: FileRow) -> str:
     code = row.name("country").upper()
     if code and not is_country(code):
@@ -150,7 +191,8 @@ def _compare(study: Study, rows: list[ReadMember], report: Report) -> list[ReadM
     for batch in in_batches([row.email.lower() for row in rows], BATCH):
         found = User.objects.alias(address=Lower("email")).filter(address__in=batch)
         people |= {known.email.lower(): known for known in found}
-    memberships = {membership.user_id: membership for membership in Membership.objects.filter(study=study)}
+    known_here = Membership.objects.filter(study=study).select_related("user")
+    memberships = {membership.user_id: membership for membership in known_here}
     writing = []
     for row in rows:
         person = people.get(row.email.lower())
@@ -162,11 +204,7 @@ def _compare(study: Study, rows: list[ReadMember], report: Report) -> list[ReadM
             continue
         if membership is not None and person is not None:
             _warn_of_what_stays(row, person, report)
-        is_known = (
-            membership is not None
-            and set(row.roles) <= set(membership.roles)
-            and not any(value and not getattr(person, name) for name, value in row.declared.items())
-        )
+        is_known = membership is not None and not row.adds_to(membership)
         if is_known:
             report.unchanged += 1
         else:

@@ -10,7 +10,8 @@ from annotation.models.care import (
 from annotation.models.conversations import Acuity, Assignment, Conversation, FileImport, UserProfile
 from annotation.models.criteria import Criterion, Revision, RevisionWriter, Scale
 from annotation.models.likenesses import SettledLikeness
-from annotation.models.people import Consent, Membership, Role, User
+from annotation.models.notices import Notice
+from annotation.models.people import Consent, Digests, Membership, Role, User
 from annotation.models.rounds import (
     Comment,
     ObjectionCategory,
@@ -37,10 +38,12 @@ __all__ = [
     "Criterion",
     "DeclinedTopic",
     "Demand",
+    "Digests",
     "Drafting",
     "FileImport",
     "LockDecision",
     "Membership",
+    "Notice",
     "ObjectionCategory",
     "Policy",
     "ReportClosing",

@@ -30,6 +30,14 @@ class UserManager(BaseUserManager["User"]):
         return user
 
 
+class Digests(models.TextChoices):
+    """How often a person wants to hear by mail of what waits; off: not at all, and of no date either."""
+
+    OFF = "off", "never"
+    DAILY = "daily", "each day"
+    WEEKLY = "weekly", "each Monday"
+
+
 class User(Identified, AbstractBaseUser):
     email = models.EmailField(max_length=254)
     name = models.CharField(max_length=200, blank=True)
@@ -42,6 +50,11 @@ class User(Identified, AbstractBaseUser):
     country = models.CharField(max_length=2, blank=True)
     profession = models.CharField(max_length=100, blank=True)
     speciality = models.CharField(max_length=100, blank=True)
+    time_zone = models.CharField(max_length=64, blank=True, help_text="As America/Mexico_City; not said: UTC.")
+    page_language = models.CharField(
+        max_length=35, blank=True, help_text="Of pages and mail, one of those that the site has; not said: the site's."
+    )
+    digests = models.CharField(max_length=10, choices=Digests, default=Digests.WEEKLY)
     is_active = models.BooleanField(default=True)
     joined_at = models.DateTimeField(auto_now_add=True)
 
@@ -56,6 +69,9 @@ class User(Identified, AbstractBaseUser):
                 Lower("email"),
                 name="one_person_an_address_in_any_letter_case",
                 violation_error_message=_("Somebody with this e-mail address is known already."),
+            ),
+            models.CheckConstraint(
+                condition=models.Q(digests__in=Digests.values), name="digests_come_never_daily_or_weekly"
             ),
         ]
 

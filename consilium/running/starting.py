@@ -114,6 +114,8 @@ class Start:
             "DJANGO_SETTINGS_MODULE": "consilium.settings",
             "PYTHONUNBUFFERED": "1",
             "PYTHONPATH": str(self.base),
+            # links in mail lead to this start, whichever port it found free
+            "SITE_URL": os.environ.get("SITE_URL", "") or self.address.rstrip("/"),
         }
 
     def _finish(self, name: str, *words: str) -> str:

@@ -25,6 +25,7 @@ from psycopg import sql
 from annotation.assigning import assign_reviewer
 from annotation.drafting import revise_criterion
 from annotation.models import Criterion, Membership, Round, User, Vote
+from annotation.opting_out import token_of
 from annotation.round_acts import close_drafting, open_round
 from rubrics.freezing import ACKNOWLEDGE_ALL, freeze_version
 from tests.annotation.browsing import HTMX
@@ -142,6 +143,7 @@ def set_the_scene() -> Scene:
         "conversation_id": [str(this.id) for this in (first, second, third, fourth)],
         "criterion_id": [str(this.id) for this in (*criteria, disputed, settled, drafted)],
         "vote_id": [str(objection.id)],
+        "token": [token_of(panel.ben)],
         "membership_id": [str(Membership.objects.get(user=panel.ben).id)],
         "reviewer_id": [str(panel.ben.id)],
         "act": ["close-drafting", "open-round", "close-round", "finish-drafting", "end-discussion", "recuse", "pause"],

@@ -23,6 +23,7 @@ from consilium.environment import (
     read_origins,
     read_secret_key,
     read_sender,
+    read_site_url,
     read_variable_names,
     read_whole_number,
 )
@@ -193,6 +194,20 @@ def test_a_mail_address_that_is_none_stops_the_start(url: str) -> None:
         read_email_url(url)
 
 
+def test_links_in_mail_lead_to_the_site_s_own_address() -> None:
+    def found(*hosts: str, **environ: str) -> str:
+        return read_site_url("SITE_URL", hosts=list(hosts), is_local=not hosts, environ=environ)
+
+    assert found() == "http://127.0.0.1:8000"
+    assert found(PORT="8003") == "http://127.0.0.1:8003"
+    assert found("localhost", ".example.org", "study.example.org") == "https://example.org"
+    assert found("*") == "https://localhost"
+    assert found("*", SITE_URL="https://study.example.org:8443/") == "https://study.example.org:8443"
+    for nonsense in ("study.example.org", "https://study.example.org/x", "ftp://x.org", "https://"):
+        with pytest.raises(SystemExit, match="SITE_URL"):
+            found("*", SITE_URL=nonsense)
+
+
 def test_a_local_start_makes_one_key_however_many_start_at_once(tmp_path: Path) -> None:
     keys: list[str] = []
     barrier = threading.Barrier(8)
@@ -240,6 +255,7 @@ def test_production_demands_a_key(tmp_path: Path) -> None:
         ({"GRADER_KEY_VARIABLES": "MY KEY"}, "GRADER_KEY_VARIABLES names 'MY KEY'"),
         ({"DEFAULT_FROM_EMAIL": "The study"}, "DEFAULT_FROM_EMAIL is 'The study'"),
         ({"CONSILIUM_VAR": "/etc/passwd"}, "CONSILIUM_VAR is '/etc/passwd'"),
+        ({"SITE_URL": "study.example.org"}, "SITE_URL is 'study.example.org'"),
         ({"BEHIND_PROXY": "maybe"}, "BEHIND_PROXY is 'maybe'"),
         ({"CSRF_TRUSTED_ORIGINS": "foo"}, "CSRF_TRUSTED_ORIGINS names 'foo'"),
         ({"DATABASE_URL": "postgresql://localhost:abc/x"}, "DATABASE_URL has the port 'abc'"),
