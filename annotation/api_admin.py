@@ -30,6 +30,7 @@ from annotation.api_admin_shapes import (
 )
 from annotation.assigning import CantBeAssigned, assign_reviewer, assign_reviewers, unassign_reviewer
 from annotation.before_the_start import reach_by_language
+from annotation.forecasting import forecast_end
 from annotation.joining import NobodyByThisAddress, find_person
 from annotation.members import members_of
 from annotation.models import Role
@@ -77,6 +78,7 @@ class StudyProgress(AdminView):
             "stages": count_stages(self.study),
             "out_of_reach": len(out_of_reach(self.study)),
             "reviewers": shares_of_reviewers(self.study),
+            "forecast": forecast_end(self.study),
         }
         return Response(StudyProgressShape(told).data)
 

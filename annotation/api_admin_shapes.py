@@ -203,12 +203,24 @@ class ShareShape(serializers.Serializer[Any]):
     paused_until = serializers.DateField(allow_null=True, help_text="Nothing new is assigned before that day.")
 
 
+class ForecastShape(serializers.Serializer[Any]):
+    """When all will be settled, by the panel's own pace; null where too little is known. A 90 % interval."""
+
+    left = serializers.IntegerField(help_text="Conversations that are not settled.")
+    settled = serializers.IntegerField(help_text="How many were settled in the last ``days``.")
+    days = serializers.IntegerField()
+    end = serializers.DateField(allow_null=True)
+    earliest = serializers.DateField(allow_null=True)
+    latest = serializers.DateField(allow_null=True)
+
+
 class StudyProgressShape(ProgressShape):
     """Where the study stands. ``out_of_reach`` counts conversations for which too few reviewers can be found."""
 
     stages = serializers.DictField(child=serializers.IntegerField(), help_text="Conversations by where they stand.")
     out_of_reach = serializers.IntegerField()
     reviewers = ShareShape(many=True)
+    forecast = ForecastShape()
 
 
 class ReviewingShape(serializers.Serializer[Any]):

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.acting_on_many import ROUND_ACTS, Done, RoundAct, act_on_each, would_act_on
 from annotation.admin_forms import ProgressFilter
 from annotation.caring_seen import care_of_study
+from annotation.forecasting import forecast_end
 from annotation.models import Conversation, Role, Study, User
 from annotation.overseeing import Stage, conversations_to_oversee, count_stages, oversee, shares_of_reviewers
 from annotation.permissions import StudyRequest, study_page
@@ -37,6 +38,7 @@ def counts_context(study: Study) -> dict[str, Any]:
         "conversation_counts": [(stage.value, stage.label, stages[stage]) for stage in Stage],
         "criterion_counts": [(state.label, counts["criteria"][state]) for state in CriterionState],
         "conversations_total": sum(stages.values()),
+        "unsettled": sum(stages.values()) - stages[Stage.SETTLED],
         "criteria_total": sum(counts["criteria"].values()),
         "in_consensus": counts["criteria"][CriterionState.IN_CONSENSUS],
     }
@@ -77,13 +79,15 @@ def show_progress(request: StudyRequest) -> HttpResponse:
     }
     if wants_fragment(request):
         return render(request, "annotation/admin/_conversations.html", context)
+    counts = counts_context(study)
     context |= {
-        **counts_context(study),
+        **counts,
         "out_of_reach_count": len(unreachable),
         "shares": shares_of_reviewers(study),
         "policy_title": policy_title(study.policy),
         "missing": missing_before_start(study),
         "care": care_of_study(study),
+        "forecast": forecast_end(study, left=counts["unsettled"]),
     }
     return render(request, "annotation/admin/progress.html", context)
 
