@@ -5,6 +5,8 @@ A language is a tag of BCP 47, at most 35 characters; a country the two letters 
 
 import re
 
+from django.utils.translation import gettext
+
 from consilium.errors import RuleViolation
 
 LONGEST_TAG = 35
@@ -42,7 +44,9 @@ def is_country(code: str) -> bool:
 
 def hint_of_country(code: str) -> str:
     """Which country is often meant by two letters that are none's: a sentence, or nothing."""
-    return f" Perhaps {_OFTEN_MEANT[code]} is meant." if code in _OFTEN_MEANT else ""
+    if code not in _OFTEN_MEANT:
+        return ""
+    return " " + gettext("Perhaps {country} is meant.").format(country=_OFTEN_MEANT[code])
 
 
 def check_language(tag: str) -> None:

@@ -17,6 +17,7 @@ from uuid import UUID
 from django.db import models
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext, ngettext
 
 from annotation.care_locks import is_locked
 from annotation.models import (
@@ -59,31 +60,43 @@ class Assigned:
     @property
     def state_in_words(self) -> str:
         if self.is_locked:
-            return "locked"
+            return gettext("locked")
         if self.state == ConversationState.DRAFTING:
-            return "closed without a criterion" if self.is_drafting_closed else "drafting"
+            return gettext("closed without a criterion") if self.is_drafting_closed else gettext("drafting")
         if self.state == ConversationState.VOTING:
-            return "voting"
-        return "in discussion" if self.unsettled or self.is_asked else "settled"
+            return gettext("voting")
+        return gettext("in discussion") if self.unsettled or self.is_asked else gettext("settled")
 
     @property
     def left(self) -> str:
         """What is left to do, or what the person waits for."""
         if self.is_locked:
-            return "an admin looks at it first"
+            return gettext("an admin looks at it first")
         if self.state == ConversationState.DRAFTING:
             if self.is_drafting_closed:
-                return "nothing to vote on"
-            drafts = "no draft yet" if not self.drafts else "1 draft" if self.drafts == 1 else f"{self.drafts} drafts"
-            return f"finished, {drafts}" if self.is_finished else drafts
+                return gettext("nothing to vote on")
+            return self._drafts_in_words()
         if self.state == ConversationState.VOTING:
             if not self.to_vote:
-                return "all yours: others vote"
-            return f"{self.voted} of {self.to_vote} voted"
+                return gettext("all yours: others vote")
+            return gettext("{voted} of {all} voted").format(voted=self.voted, all=self.to_vote)
         if not self.unsettled and not self.is_asked:
-            return "nothing left"
-        left = f"{self.unsettled} of {self.criteria} not settled" if self.unsettled else "another vote is asked for"
-        return left if self.waits else f"{left}, you have nothing to add"
+            return gettext("nothing left")
+        left = (
+            gettext("{unsettled} of {criteria} not settled").format(unsettled=self.unsettled, criteria=self.criteria)
+            if self.unsettled
+            else gettext("another vote is asked for")
+        )
+        return left if self.waits else gettext("{left}, you have nothing to add").format(left=left)
+
+    def _drafts_in_words(self) -> str:
+        if self.is_finished:
+            if not self.drafts:
+                return gettext("finished, no draft yet")
+            return ngettext("finished, 1 draft", "finished, {count} drafts", self.drafts).format(count=self.drafts)
+        if not self.drafts:
+            return gettext("no draft yet")
+        return ngettext("1 draft", "{count} drafts", self.drafts).format(count=self.drafts)
 
 
 def _count(rows: "QuerySet[Any, Any]", by: str) -> Coalesce:

@@ -178,7 +178,7 @@ def bare_sentences(source: str) -> list[str]:
             owner = getattr(getattr(node.func, "value", None), "id", "")
             if name == "ValidationError" or (name in TOLD and owner == "messages"):
                 found += [_words_of(part) for part in node.args]
-            if owner != "models" and name not in {"add_argument", "OpenApiParameter"}:
+            if owner != "models" and name not in {"add_argument", "OpenApiParameter", "ArrayField"}:
                 found += [_words_of(part.value) for part in node.keywords if part.arg in FOR_READERS]
         if isinstance(node, ast.ClassDef) and any("TextChoices" in ast.unparse(base) for base in node.bases):
             values = [part.value for part in node.body if isinstance(part, ast.Assign)]
