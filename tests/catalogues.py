@@ -17,6 +17,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +180,7 @@ def compiled(path: Path) -> bytes:
     """A .po as the .mo that Django reads."""
     with path.open("rb") as file:
         catalogue = pofile.read_po(file)
+    catalogue.creation_date = datetime(2026, 1, 1, tzinfo=UTC)  # the same .po makes the same bytes at any time
     binary = io.BytesIO()
     mofile.write_mo(binary, catalogue)
     return binary.getvalue()
@@ -202,8 +204,16 @@ def update(app: str, language: str, taken: Iterable[Catalog] = ()) -> Catalog:
             entry = source.get(message.key, context=context)
             if entry is not None and entry.string and (any(entry.string) if message.plural else True):
                 string = entry.string
+        if message.plural:
+            string = in_all_forms(string, new.num_plurals)
         new.add(message.key, string, locations=[(place, 0) for place in places], context=context)
     return new
+
+
+def in_all_forms(forms: Any, number: int) -> Any:
+    """Two forms serve a language with a third one for millions too (Spanish)."""
+    given = [form for form in forms if form]
+    return (*given, given[-1]) if len(given) == 2 and number == 3 else forms
 
 
 def main(words: list[str]) -> int:
