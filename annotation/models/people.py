@@ -33,9 +33,9 @@ class UserManager(BaseUserManager["User"]):
 class Digests(models.TextChoices):
     """How often a person wants to hear by mail of what waits; off: not at all, and of no date either."""
 
-    OFF = "off", "never"
-    DAILY = "daily", "each day"
-    WEEKLY = "weekly", "each Monday"
+    OFF = "off", _("never")
+    DAILY = "daily", _("each day")
+    WEEKLY = "weekly", _("each Monday")
 
 
 class User(Identified, AbstractBaseUser):
