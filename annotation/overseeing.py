@@ -151,7 +151,7 @@ def shares_of_reviewers(study: Study) -> list[Share]:
     )
     columns = ("assigned", "to_draft", "to_vote", "to_discuss")
     return [
-        Share(person, *(counts[person.id][column] for column in columns), paused_until=person.paused_until)
+        Share(person, **{column: counts[person.id][column] for column in columns}, paused_until=person.paused_until)
         for person in sorted(people, key=_by_name)
     ]
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email import message_from_bytes, policy
 from email.message import EmailMessage
-from typing import Any, cast
+from typing import Any
 
 
 @dataclass
@@ -53,7 +53,7 @@ class _Session(socketserver.StreamRequestHandler):
         lines = []
         while (line := self.rfile.readline()) != b".\r\n":
             lines.append(line.removeprefix(b".") if line.startswith(b"..") else line)
-        return cast("EmailMessage", message_from_bytes(b"".join(lines), policy=policy.default))  # type: ignore[arg-type]
+        return message_from_bytes(b"".join(lines), policy=policy.default)
 
     def _say(self, words: str) -> None:
         self.wfile.write(f"{words}\r\n".encode())

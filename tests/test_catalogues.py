@@ -58,8 +58,9 @@ def test_every_sentence_is_translated(said: dict[str, Any], language: str) -> No
     assert not missing, f"{len(missing)} sentences; first " + "\n".join(missing[:20])
 
 
-def _places(text: str) -> set[str]:
+def _places(text: str | None) -> set[str]:
     """What stands for a value in a sentence: %(name)s, {name}."""
+    text = text or ""
     percent = set(re.findall(r"%\((\w+)\)[sd]|%[sd]", text))
     try:
         braces = {name for _, name, _, _ in Formatter().parse(text) if name}

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -38,7 +39,7 @@ def list_members(request: StudyRequest) -> HttpResponse:
             _invite_newcomer(request, membership)
         messages.success(request, f"{membership.user} is in the study, as {roles}.")
         return redirect("study_members", slug=request.study.slug)
-    members = members_of(request.study)
+    members: QuerySet[Any, Any] = members_of(request.study)
     page = Paginator(members, MEMBERS_A_PAGE).get_page(request.GET.get("page"))
     context = {
         "form": form,
