@@ -40,7 +40,10 @@ def test_a_preview_of_assignment_counts_and_writes_nothing(panel: Panel) -> None
     html = shown(client, at(panel.study, "study_assign") + "?reviewers=4")
     assert "12 new assignments in 3 conversations" in html
     assert not Assignment.objects.exists()
-    response = client.post(at(panel.study, "study_assign"), {"reviewers": 4}, follow=True)
+    found = re.search(r'name="plan" value="([^"]+)"', html)
+    assert found is not None
+    shown_plan = {"reviewers": 4, "plan": found[1]}
+    response = client.post(at(panel.study, "study_assign"), shown_plan, follow=True)
     assert "12 assignments made in 3 conversations." in response.content.decode()
     assert Assignment.objects.count() == 12
 
