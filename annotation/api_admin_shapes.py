@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from annotation.api_shapes import ProgressShape
 from annotation.conflicts import LONGEST_CONFLICT
-from annotation.inviting import Invitation
+from annotation.invitations import Invitation
 from annotation.member_facts import facts_seen
 from annotation.models import Membership, Policy, Role
 from annotation.overseeing import Overseen, Stage

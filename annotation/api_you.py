@@ -10,25 +10,31 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api_access import checked
-from annotation.models import User
+from annotation.models import Digests, User
 from annotation.profile import describe_yourself
 
 
 class YouShape(serializers.ModelSerializer[User]):
     class Meta:
         model = User
-        fields = ["email", "name", "languages", "country", "profession", "speciality"]
+        fields = [
+            *("email", "name", "languages", "country", "profession", "speciality"),
+            *("time_zone", "page_language", "digests"),
+        ]
         read_only_fields = ["email"]
 
 
 class YouInput(serializers.Serializer[Any]):
-    """All of it: what is left out is emptied."""
+    """All of it: what is left out is emptied, but the time zone, the pages' language and the mail, which stay."""
 
     name = serializers.CharField(max_length=200, allow_blank=True)
     languages = serializers.ListField(child=serializers.CharField(max_length=35), required=False)
     country = serializers.CharField(max_length=2, allow_blank=True, required=False)
     profession = serializers.CharField(max_length=100, allow_blank=True, required=False)
     speciality = serializers.CharField(max_length=100, allow_blank=True, required=False)
+    time_zone = serializers.CharField(max_length=64, allow_blank=True, required=False)
+    page_language = serializers.CharField(max_length=35, allow_blank=True, required=False)
+    digests = serializers.ChoiceField(choices=Digests.choices, required=False)
 
 
 class You(APIView):

@@ -7,10 +7,12 @@ from typing import Any, cast
 from uuid import UUID
 
 from django import forms
+from django.conf import settings
 
 from annotation.admin_forms import TagsField
 from annotation.languages_and_countries import COUNTRIES
-from annotation.models import ObjectionCategory, Revision, Study
+from annotation.models import Digests, ObjectionCategory, Revision, Study
+from annotation.time_zones import zones
 from annotation.weighing import UNWANTED, WANTED, Weight
 from consilium.plain_forms import PlainForm
 from consilium.templatetags.consilium_text import country_name, in_words
@@ -215,6 +217,10 @@ def _countries() -> list[tuple[str, str]]:
     return [("", "not said"), *sorted(((code, country_name(code)) for code in COUNTRIES), key=lambda each: each[1])]
 
 
+def _zones() -> list[tuple[str, str]]:
+    return [("", "not said: UTC"), *((zone, zone.replace("_", " ")) for zone in zones())]
+
+
 class YouForm(PlainForm):
     """What a person says of themselves."""
 
@@ -233,3 +239,25 @@ class YouForm(PlainForm):
     country = forms.ChoiceField(label="Country", choices=_countries, required=False)
     profession = forms.CharField(label="Profession", max_length=100, required=False)
     speciality = forms.CharField(label="Speciality", max_length=100, required=False)
+    time_zone = forms.ChoiceField(
+        label="Time zone",
+        choices=_zones,
+        required=False,
+        help_text="Mail comes in its morning, and tells dates in it.",
+    )
+    page_language = forms.ChoiceField(
+        label="Language of pages and mail",
+        choices=lambda: [("", "the site's"), *settings.LANGUAGES],
+        required=False,
+        help_text="As far as texts are there in it; the others are English.",
+    )
+    digests = forms.ChoiceField(
+        label="Mail about what waits for you",
+        choices=Digests.choices,
+        required=False,
+        help_text="Never: no reminder before a date either. Codes to sign in come in any case.",
+    )
+
+    def clean_digests(self) -> str | None:
+        """Nothing chosen: as it is."""
+        return self.cleaned_data["digests"] or None

@@ -3,7 +3,7 @@
 Never a word of a conversation, a criterion or a vote; numbers only of what waits for this person.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -15,9 +15,10 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone, translation
 
-from annotation.models import Membership, Notice, Role, Study, User
+from annotation.models import Digests, Membership, Notice, Role, Study, User
 from annotation.opting_out import one_click_address, page_address
 from annotation.time_zones import zone_of
+from annotation.waiting_for_you import near_dates, what_is_late, what_waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,8 @@ def compose(notice: Notice) -> Letter | None:
     if not person.is_active:
         return None
     with translation.override(language_of(person)), timezone.override(zone_of(person)):
-        facts = _invitation(notice)
-        if facts is None:
-            return None
-        return _write(notice, facts)
+        facts = _FACTS[notice.kind](notice)
+        return _write(notice, facts) if facts is not None else None
 
 
 def _write(notice: Notice, facts: Mapping[str, Any]) -> Letter:
@@ -76,8 +75,20 @@ def sign_in_address(study: Study) -> str:
     return f"{settings.SITE_URL}{reverse('account_request_login_code')}?{urlencode({'next': to})}"
 
 
-def study_address(study: Study) -> str:
-    return settings.SITE_URL + reverse("study", kwargs={"slug": study.slug})
+def _digest(notice: Notice) -> dict[str, Any] | None:
+    person = notice.person
+    waiting, late = what_waits(person), what_is_late(person)
+    if person.digests == Digests.OFF or not (waiting or late):
+        return None
+    return {"waiting": waiting, "late": late, "zone": zone_of(person).key}
+
+
+def _reminder(notice: Notice) -> dict[str, Any] | None:
+    person = notice.person
+    near = near_dates(person, what_waits(person))
+    if person.digests == Digests.OFF or not near:
+        return None
+    return {"waiting": near, "zone": zone_of(person).key}
 
 
 def _invitation(notice: Notice) -> dict[str, Any] | None:
@@ -96,3 +107,10 @@ def _invitation(notice: Notice) -> dict[str, Any] | None:
         "is_researcher": Role.RESEARCHER in membership.roles,
         "sign_in_url": sign_in_address(membership.study),
     }
+
+
+_FACTS: Mapping[str, Callable[[Notice], dict[str, Any] | None]] = {
+    Notice.Kind.INVITATION: _invitation,
+    Notice.Kind.DIGEST: _digest,
+    Notice.Kind.REMINDER: _reminder,
+}

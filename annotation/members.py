@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
-from annotation.inviting import with_invitation
+from annotation.invitations import with_invitation
 from annotation.joining import LONGEST, NobodyByThisAddress, TooLong, must_keep_an_admin
 from annotation.locks import hold_study
 from annotation.models import Assignment, Consent, Conversation, Membership, Role, Study, User

@@ -6,9 +6,21 @@ speciality decide which conversations are assigned; what is assigned already sta
 
 from collections.abc import Iterable
 
+from django.conf import settings
+
 from annotation.joining import LONGEST, TooLong
 from annotation.languages_and_countries import check_country, check_language
-from annotation.models import User
+from annotation.models import Digests, User
+from annotation.time_zones import check_zone
+from consilium.errors import RuleViolation
+
+
+class NoSuchPageLanguage(RuleViolation):
+    """Pages and mail don't come in this language."""
+
+
+class NoSuchRhythm(RuleViolation):
+    """Mail comes daily, weekly or never (off)."""
 
 
 def describe_yourself(
@@ -19,10 +31,14 @@ def describe_yourself(
     country: str = "",
     profession: str = "",
     speciality: str = "",
+    time_zone: str | None = None,
+    page_language: str | None = None,
+    digests: str | None = None,
 ) -> User:
     """Write down what a person says of themselves, all of it. Nothing said of languages means that all are read.
 
-    Raises TooLong, LanguageIsUnreadable, CountryIsUnreadable.
+    The time zone, the language of pages and mail, and how often mail comes stay as they are where they are None.
+    Raises TooLong, LanguageIsUnreadable, CountryIsUnreadable, ZoneIsUnknown, NoSuchPageLanguage, NoSuchRhythm.
     """
     texts = {"name": name.strip(), "profession": profession.strip(), "speciality": speciality.strip()}
     for field, text in texts.items():
@@ -34,8 +50,16 @@ def describe_yourself(
     letters = country.strip().upper()
     if letters:
         check_country(letters)
-    for field, text in texts.items():
+    if time_zone is not None:
+        check_zone(time_zone)
+    if page_language and page_language not in dict(settings.LANGUAGES):
+        raise NoSuchPageLanguage
+    if digests is not None and digests not in Digests.values:
+        raise NoSuchRhythm
+    chosen = {"time_zone": time_zone, "page_language": page_language, "digests": digests}
+    said = {**texts, **{field: value for field, value in chosen.items() if value is not None}}
+    for field, text in said.items():
         setattr(person, field, text)
     person.languages, person.country = tags, letters
-    person.save(update_fields=[*texts, "languages", "country"])
+    person.save(update_fields=[*said, "languages", "country"])
     return person

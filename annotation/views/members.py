@@ -13,7 +13,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from annotation.admin_forms import ChangeMemberForm, MemberFactsForm, MemberForm, PauseForm
-from annotation.inviting import Invitation, invite_everybody, invite_member
+from annotation.invitations import Invitation
+from annotation.inviting import invite_everybody, invite_member
 from annotation.joining import add_member, is_last_admin, leave_study
 from annotation.member_facts import describe_member, pause_member
 from annotation.members import change_member, members_of

@@ -25,6 +25,9 @@ def you(request: HttpRequest) -> HttpResponse:
         "country": person.country,
         "profession": person.profession,
         "speciality": person.speciality,
+        "time_zone": person.time_zone,
+        "page_language": person.page_language,
+        "digests": person.digests,
     }
     form = YouForm(request.POST or None, initial=known)
     if request.method == "POST" and form.is_valid():

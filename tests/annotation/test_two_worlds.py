@@ -24,7 +24,8 @@ from psycopg import sql
 
 from annotation.assigning import assign_reviewer
 from annotation.drafting import revise_criterion
-from annotation.models import Criterion, Membership, Round, User, Vote
+from annotation.letters import compose
+from annotation.models import Criterion, Membership, Notice, Round, User, Vote
 from annotation.opting_out import token_of
 from annotation.round_acts import close_drafting, open_round
 from rubrics.freezing import ACKNOWLEDGE_ALL, freeze_version
@@ -216,6 +217,14 @@ def fetch(scene: Scene, reader: str, *, only: Collection[str] = ()) -> Answers:
     return answers
 
 
+def add_mail(answers: Answers, reader: str) -> None:
+    """What a digest would say to a reader now."""
+    person = User.objects.get(email=f"{reader}@example.org")
+    letter = compose(Notice(kind=Notice.Kind.DIGEST, person=person))
+    told = (letter.subject + letter.body).encode() if letter else b""
+    answers.found["mail", "digest", False] = (200, {}, told)
+
+
 Worlds = dict[str, dict[str, Answers]]
 
 
@@ -235,6 +244,8 @@ def worlds(django_db_setup: None, django_db_blocker: Any) -> Iterator[Worlds]:
                         vote_secretly(scene, world)
                     readers = {"silent": ["chloe"]}.get(world, READERS)
                     fetched[world] = {reader: fetch(scene, reader) for reader in readers}
+                    for reader in readers:
+                        add_mail(fetched[world][reader], reader)
                     fetched[world]["ben"] = fetch(scene, "ben", only={"desk", "api_votes"})
             yield fetched
         finally:

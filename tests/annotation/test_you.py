@@ -77,7 +77,8 @@ def test_the_api_says_and_takes_the_same(ana: User) -> None:
     said = SAID | {"languages": ["es-MX", "en"]}
     answer = client.put(url, said, format="json")
     assert answer.status_code == 200
-    assert client.get(url).json() == {"email": "ana@example.org", **said}
+    mail = {"time_zone": "", "page_language": "", "digests": "weekly"}
+    assert client.get(url).json() == {"email": "ana@example.org", **said, **mail}
     assert client.put(url, said | {"languages": ["Spanish!"]}, format="json").status_code in {400, 409}
     ana.refresh_from_db()
     assert ana.languages == ["es-MX", "en"]
@@ -91,3 +92,22 @@ def test_the_rule_stands_in_the_act(ana: User) -> None:
     ]:
         with pytest.raises(refusal):
             describe_yourself(person=ana, **wrong)  # type: ignore[arg-type]
+
+
+def test_time_zone_and_mail_are_chosen_and_stay_when_nothing_is_said_of_them(ana: User) -> None:
+    browser = Browser(ana)
+    chosen = {"time_zone": "America/Mexico_City", "digests": "daily", "page_language": "en"}
+    assert browser.post("you", SAID | chosen).status_code == 302
+    ana.refresh_from_db()
+    assert (ana.time_zone, ana.digests, ana.page_language) == ("America/Mexico_City", "daily", "en")
+    said = SAID | {"languages": ["es-MX", "en"]}
+    assert api(ana).put(reverse("api_you"), said, format="json").json()["digests"] == "daily"
+    assert api(ana).put(reverse("api_you"), said | {"digests": "off"}, format="json").json()["digests"] == "off"
+    assert api(ana).put(reverse("api_you"), said | {"digests": "hourly"}, format="json").status_code == 400
+
+
+@pytest.mark.parametrize("wrong", [{"time_zone": "Mars/Olympus"}, {"time_zone": "../etc"}, {"page_language": "tlh"}])
+def test_what_is_no_zone_and_no_language_is_refused(ana: User, wrong: dict[str, str]) -> None:
+    assert Browser(ana).post("you", SAID | wrong).status_code == 422
+    said = SAID | {"languages": ["es-MX", "en"]} | wrong
+    assert api(ana).put(reverse("api_you"), said, format="json").status_code == 409

@@ -4,7 +4,8 @@ from argparse import ArgumentParser
 from typing import Any
 
 from annotation.command_line import add_study, find_actor, find_study
-from annotation.inviting import Invitation, invite_member
+from annotation.invitations import Invitation
+from annotation.inviting import invite_member
 from annotation.joining import add_member
 from annotation.members import members_of
 from annotation.models import Membership, Role, User
