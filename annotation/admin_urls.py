@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from annotation.views import adjudicating, assignment, caring, dates, members, policies, progress, settings, waves
+from annotation.views import adjudicating, assignment, caring, dates, members, policies, progress, settings, time, waves
 
 ADMIN = "studies/<slug:slug>/admin/"
 CONVERSATION = ADMIN + "conversations/<uuid:conversation_id>/"
@@ -23,6 +23,8 @@ urlpatterns: list[URLPattern] = [
     path(ADMIN + "members/<uuid:membership_id>/pause/", members.pause, name="member_pause"),
     path(ADMIN + "members/<uuid:membership_id>/invitation/", members.invite, name="member_invitation"),
     path(ADMIN + "members/<uuid:membership_id>/leave/", members.let_leave, name="member_leaves"),
+    path(ADMIN + "time/", time.show_sheet, name="study_time_sheet"),
+    path(ADMIN + "time/xlsx/", time.download_sheet, name="study_time_sheet_xlsx"),
     path(ADMIN + "dates/", dates.edit_dates, name="study_dates"),
     path(ADMIN + "settings/", settings.edit_settings, name="study_settings"),
     path(ADMIN + "policy/", policies.show_policy, name="study_policy"),

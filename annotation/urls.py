@@ -2,7 +2,20 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from annotation.views import caring, data, desk, discussion, drafting, mail, making, studies, sufficiency, voting, you
+from annotation.views import (
+    caring,
+    data,
+    desk,
+    discussion,
+    drafting,
+    mail,
+    making,
+    studies,
+    sufficiency,
+    time,
+    voting,
+    you,
+)
 
 STUDY = "studies/<slug:slug>/"
 CONVERSATION = STUDY + "conversations/<uuid:conversation_id>/"
@@ -20,6 +33,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(STUDY + "guidelines/", studies.guidelines, name="study_guidelines"),
     path(STUDY + "topics/", caring.topics, name="study_topics"),
     path(STUDY + "topics/hand-back/", caring.hand_back, name="hand_back"),
+    path(STUDY + "time/", time.declare, name="study_time"),
     path(STUDY + "pause/", studies.pause, name="study_pause"),
     path(STUDY + "continue/", studies.go_on, name="study_continue"),
     path(STUDY + "conversations/", studies.list_conversations, name="study_conversations"),

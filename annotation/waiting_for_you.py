@@ -97,8 +97,9 @@ def _late(study: Study) -> Late:
     rounds = Round.objects.unsettled().filter(conversation__in=own, closes_at__lte=until)
     ending |= set(rounds.values_list("conversation_id", flat=True))
     left = [each for each in shares_of_reviewers(study) if each.to_draft or each.to_vote or each.to_discuss]
-    waiting_for: Any = members_of(study).filter(invitation__in=[Invitation.SENT, Invitation.FAILED])
-    return Late(study, len(ending), len(left), waiting_for.count())
+    members: Any = members_of(study)
+    not_in = members.filter(invitation__in=[Invitation.SENT, Invitation.FAILED])
+    return Late(study, len(ending), len(left), not_in.count())
 
 
 def _studies(person: User, role: Role) -> list[Study]:

@@ -9,6 +9,7 @@ from annotation.models.care import (
 )
 from annotation.models.conversations import Acuity, Assignment, Conversation, FileImport, UserProfile
 from annotation.models.criteria import Criterion, Revision, RevisionWriter, Scale
+from annotation.models.hours import DeclaredTime
 from annotation.models.likenesses import SettledLikeness
 from annotation.models.notices import Notice
 from annotation.models.people import Consent, Digests, Membership, Role, User
@@ -36,6 +37,7 @@ __all__ = [
     "ConversationLock",
     "ConversationReport",
     "Criterion",
+    "DeclaredTime",
     "DeclinedTopic",
     "Demand",
     "Digests",

@@ -38,4 +38,6 @@ def you(request: HttpRequest) -> HttpResponse:
     studies = Study.objects.filter(
         memberships__user=person, memberships__left_at=None, memberships__roles__contains=[Role.CLINICIAN]
     ).order_by("name")
-    return render(request, "annotation/you.html", {"form": form, "studies": studies}, status=status)
+    mine = Study.objects.visible_to(person).order_by("name")
+    context = {"form": form, "studies": studies, "all_studies": mine}
+    return render(request, "annotation/you.html", context, status=status)
