@@ -145,19 +145,26 @@ class Engine:
     async def _grade_first_and_rest(self, work: Work, endpoint: Endpoint) -> None:
         """The first call alone: the others then find their common prefix at the endpoint, and go right after it."""
         first, *rest = work.pairs
-        others: list[asyncio.Future[None]] = []
+        first_is_heard = asyncio.Event()
+        is_broken = False
 
-        def go_on() -> None:
-            if not others:
-                others.extend(
-                    asyncio.ensure_future(self._grade_pair(work, endpoint, pair, is_going_on=True)) for pair in rest
-                )
+        async def begin() -> None:
+            nonlocal is_broken
+            try:
+                await self._grade_pair(work, endpoint, first, on_answer=first_is_heard.set)
+            except BaseException:
+                is_broken = not first_is_heard.is_set()
+                raise
+            finally:
+                first_is_heard.set()  # also where it was never asked, or never answered
+
+        async def go_on(pair: Pair) -> None:
+            await first_is_heard.wait()
+            if not is_broken:
+                await self._grade_pair(work, endpoint, pair, is_going_on=True)
 
         # Calls under way are always heard to their end, whatever happens to another one.
-        (end,) = await asyncio.gather(self._grade_pair(work, endpoint, first, on_answer=go_on), return_exceptions=True)
-        if not isinstance(end, BaseException):
-            go_on()  # the first was never asked, or never answered
-        ends = [end, *await asyncio.gather(*others, return_exceptions=True)]
+        ends = await asyncio.gather(begin(), *map(go_on, rest), return_exceptions=True)
         broken = [end for end in ends if isinstance(end, BaseException)]
         for reason in sorted(broken, key=lambda each: isinstance(each, RunHasStopped)):
             raise reason

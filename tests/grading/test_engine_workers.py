@@ -16,7 +16,7 @@ from grading.models import Attempt, Grade, Run
 from grading.patience import Patience
 from grading.queueing import HeldElsewhere, hold_key
 from grading.runs import pause_run, resume_run
-from tests.grading.endpoint import Endpoint
+from tests.grading.endpoint import Answer, Endpoint, point_of
 from tests.grading.making import (
     SOON,
     Set,
@@ -300,3 +300,26 @@ def test_an_entry_that_cant_be_written_spoils_no_other() -> None:
     assert [ended[0], ended[2]] == [True, True]
     assert isinstance(ended[1], Exception)
     assert sorted(statuses_of(run)) == ["answered", "answered", "open"]
+
+
+def test_a_response_that_is_given_up_leaves_no_call_behind_that_goes_on() -> None:
+    """Whoever takes the response over would ask the same: all of its calls end with the job, whichever it waits for."""
+
+    async def give_up(engine: Engine) -> None:
+        response = await beside(lambda: run.responses.values_list("response_id", flat=True).get())
+        grading = asyncio.ensure_future(engine.grade_response(run_id=run.id, response_id=response))
+        while endpoint.calls < 4:  # the first is asked again, beside the two others
+            await asyncio.sleep(0.005)
+        grading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await grading
+        await asyncio.sleep(1.5)
+
+    rubbish = Answer(content="So it goes.", latency=0.0)
+    first_turn = (0, 1)
+    with Endpoint(
+        latency=1.0, script=lambda asked: rubbish if (point_of(asked), asked.turn) == first_turn else None
+    ) as endpoint:
+        run = begin(make_set(conversations=1, criteria=3), endpoint)
+        with_engine(give_up)
+    assert Counter(statuses_of(run)) == {"answered": 1, "open": 3}
