@@ -10,8 +10,8 @@ from rest_framework.response import Response
 
 from annotation.api_access import checked
 from annotation.api_admin import AdminView
-from annotation.command_line import find_conversations
 from annotation.models import Wave
+from annotation.named_conversations import find_conversations
 from annotation.waves import LARGEST_SEED, date_wave, open_wave, plan_waves, put_in_wave, waves_of
 
 NUMBER = OpenApiParameter("number", OpenApiTypes.INT, OpenApiParameter.PATH)

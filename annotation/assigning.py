@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 from uuid import UUID
 
 from django.db import transaction
@@ -111,8 +112,7 @@ def plan_assignment(
 
 def _plan(study: Study, todo: list[Conversation], wanted: dict[UUID, int]) -> Plan:
     bench = Bench(study)
-    active = Assignment.objects.active().filter(conversation__in=Conversation.objects.own().filter(study=study))
-    standing = _counted(active, "conversation")
+    standing = count_assigned(study, by="conversation")
     lacking = [this for this in todo if standing.get(this.id, 0) < wanted[this.id]]
     known: Counter[UUID] = Counter()
     for conversation_id, reviewer_id in Assignment.objects.filter(
@@ -128,7 +128,7 @@ def _plan(study: Study, todo: list[Conversation], wanted: dict[UUID, int]) -> Pl
         )
         for this in lacking
     }
-    workload = _counted(active, "reviewer") if lacking else {}
+    workload = count_assigned(study, by="reviewer") if lacking else {}
     spread_seats(
         list(vacancies.values()),
         [person.id.int for person in bench.people],
@@ -149,8 +149,10 @@ def _plan(study: Study, todo: list[Conversation], wanted: dict[UUID, int]) -> Pl
     )
 
 
-def _counted(assignments: "QuerySet[Assignment]", by: str) -> dict[UUID, int]:
-    return dict(assignments.order_by().values_list(by).annotate(number=Count("pk")))
+def count_assigned(study: Study, *, by: Literal["conversation", "reviewer"]) -> dict[UUID, int]:
+    """How many review each of the study's own conversations now, or how many each reviewer has. One query."""
+    active = Assignment.objects.active().filter(conversation__in=Conversation.objects.own().filter(study=study))
+    return dict(active.order_by().values_list(by).annotate(number=Count("pk")))
 
 
 def _carry_out(plan: Plan, origin: Assignment.Origin) -> list[Assignment]:

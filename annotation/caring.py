@@ -30,6 +30,7 @@ from annotation.models import (
 )
 from annotation.rounds import enter_conversation, settle
 from consilium.errors import RuleViolation, violated_constraint
+from consilium.speaking import chosen_language
 
 LONGEST_WORDS = 5000
 
@@ -97,7 +98,8 @@ def people_to_tell(study: Study) -> list[str]:
 def _tell(study: Study, external_id: str, told: Iterable[str]) -> None:
     """One mail each, so that no address shows to another. It says where to look, and nothing of what stands there."""
     for address in told:
-        with translation.override(_language_of(address)):
+        person = User.objects.filter(email__iexact=address).first()
+        with translation.override(chosen_language(person) or settings.LANGUAGE_CODE):
             mail = EmailMessage(
                 subject=gettext("Consilium: please look at a conversation of {study}").format(
                     study=" ".join(study.name.split())
@@ -124,12 +126,6 @@ def _tell(study: Study, external_id: str, told: Iterable[str]) -> None:
                 to=[address],
             )
         mail.send()
-
-
-def _language_of(address: str) -> str:
-    """The language in which a person reads pages, where it was chosen; else the site's."""
-    person = User.objects.filter(email__iexact=address).first()
-    return getattr(person, "page_language", "") or settings.LANGUAGE_CODE
 
 
 def decide_lock(*, conversation: Conversation, by: User, decision: LockDecision.Decision, reason: str) -> LockDecision:

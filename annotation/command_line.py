@@ -3,17 +3,13 @@
 from argparse import ArgumentParser
 
 from annotation.joining import find_person
-from annotation.models import Conversation, Study, User
+from annotation.models import Study, User
 from consilium.commands import NobodyKnown
 from consilium.errors import RuleViolation
 
 
 class NoSuchStudy(RuleViolation):
     """There is no study "{slug}"."""
-
-
-class NoSuchConversation(RuleViolation):
-    """The study has no conversation "{id}"."""
 
 
 def add_study(parser: ArgumentParser, *, records_who: bool = True) -> None:
@@ -37,15 +33,3 @@ def find_actor(email: str | None) -> User | None:
     if person is None:
         raise NobodyKnown(email=email)
     return person
-
-
-def find_conversations(study: Study, ids: list[str]) -> list[Conversation]:
-    """The study's own conversations by their ids in the file; all of them where none is named."""
-    own = Conversation.objects.own().filter(study=study).order_by("position", "id")
-    if not ids:
-        return list(own)
-    found = {conversation.external_id: conversation for conversation in own.filter(external_id__in=ids)}
-    for each in ids:
-        if each not in found:
-            raise NoSuchConversation(id=each)
-    return [found[each] for each in dict.fromkeys(ids)]

@@ -15,10 +15,11 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone, translation
 
-from annotation.models import Digests, Membership, Notice, Role, Study, User
+from annotation.models import Digests, Membership, Notice, Role, Study
 from annotation.opting_out import one_click_address, page_address
 from annotation.time_zones import zone_of
 from annotation.waiting_for_you import near_dates, what_is_late, what_waits
+from consilium.speaking import chosen_language
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,8 @@ def compose(notice: Notice) -> Letter | None:
     person = notice.person
     if not person.is_active:
         return None
-    with translation.override(language_of(person)), timezone.override(zone_of(person)):
+    language = chosen_language(person) or settings.LANGUAGE_CODE
+    with translation.override(language), timezone.override(zone_of(person)):
         facts = _FACTS[notice.kind](notice)
         return _write(notice, facts) if facts is not None else None
 
@@ -61,12 +63,6 @@ def _write(notice: Notice, facts: Mapping[str, Any]) -> Letter:
     subject = render_to_string(f"annotation/mail/{notice.kind}_subject.txt", known)
     body = render_to_string(f"annotation/mail/{notice.kind}.txt", known)
     return Letter(notice, " ".join(subject.split()), body.strip() + "\n")
-
-
-def language_of(person: User) -> str:
-    """The person's language where pages are there in it, else the site's."""
-    wanted: str = person.page_language
-    return wanted if wanted in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE
 
 
 def sign_in_address(study: Study) -> str:

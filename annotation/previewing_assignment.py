@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from uuid import UUID
 
-from django.db.models import Count
-
-from annotation.assigning import Plan, plan_assignment
+from annotation.assigning import Plan, count_assigned, plan_assignment
 from annotation.matching import clinicians
-from annotation.models import Assignment, Conversation, Study, User
+from annotation.models import Conversation, Study, User
 from annotation.reaching import out_of_reach
 
 
@@ -60,15 +58,7 @@ class AssignmentPreview:
 
 def loads_of(study: Study, added: Mapping[UUID, int] | None = None) -> list[Load]:
     """The study's clinicians by name with their conversations. Two queries."""
-    rows = (
-        Assignment.objects.active()
-        .filter(conversation__study=study, conversation__external_name="", conversation__undone_at=None)
-        .order_by()
-        .values("reviewer")
-        .annotate(number=Count("pk"))
-        .values_list("reviewer", "number")
-    )
-    now: dict[UUID, int] = dict(rows)
+    now = count_assigned(study, by="reviewer")
     more = added or {}
     people = sorted(clinicians(study), key=lambda person: str(person).casefold())
     return [Load(person, now.get(person.id, 0), more.get(person.id, 0)) for person in people]

@@ -11,16 +11,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 from django.db import models, transaction
+from django.http import FileResponse, Http404
 from django.utils.translation import gettext, gettext_lazy
 from django.utils.translation import gettext_noop as _
 
-from annotation.models import (
-    Study,
-    User,
-)
-from annotation.permissions import membership_of, oversees
+from annotation.models import Role, Study, User
+from annotation.permissions import has_role, membership_of, oversees
 from annotation.raw_rows import Asked, Rows, comment_rows, criteria_rows, round_rows, vote_rows
-from consilium.downloads import TooLargeForAWorkbook
+from consilium.downloads import TooLargeForAWorkbook, as_download
 from consilium.errors import RuleViolation
 from consilium.tables import Column, Type, Unwritable, Written, write_csv, write_parquet, write_xlsx
 
@@ -185,14 +183,16 @@ def write_raw_table(
     Raises KeyError for no such kind, DataIsForOverseers, TooLargeForAWorkbook, Unwritable where a cell can't hold a
     text (Parquet can).
     """
+    is_admin = reader is None
     if reader is not None:
         membership = membership_of(reader, study)
         if membership is None or not oversees(membership):
             raise DataIsForOverseers
+        is_admin = has_role(membership, Role.ADMIN)
     table = RAW_TABLES[kind]
     names = [column.name for column in table.columns]
     with transaction.atomic():
-        rows = table.rows(Asked(study, reader))
+        rows = table.rows(Asked(study, reader, is_admin))
         if format == RawFormat.PARQUET:
             return write_parquet(file, table.columns, rows)
         plain = (tuple(_as_cell(value) for value in row) for row in rows)
@@ -213,5 +213,11 @@ def _as_cell(value: object) -> object:
     )
 
 
-def file_name_of(study: Study, kind: str, format: str) -> str:
-    return f"consilium-{study.slug}-{kind}.{format}"
+def download_of(study: Study, *, kind: str, format: str, reader: User) -> FileResponse:
+    """One of the tables as an attachment. Http404 for no such file; raises what ``write_raw_table`` refuses with."""
+    if kind not in RAW_TABLES or format not in RawFormat.values:
+        raise Http404("There is no such file.")
+    return as_download(
+        lambda file: write_raw_table(study=study, kind=kind, format=RawFormat(format), file=file, reader=reader),
+        name=f"consilium-{study.slug}-{kind}.{format}",
+    )

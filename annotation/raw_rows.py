@@ -19,14 +19,13 @@ from annotation.models import (
     Criterion,
     Revision,
     RevisionWriter,
-    Role,
     Round,
     RoundOutcome,
     Study,
     User,
     Vote,
 )
-from annotation.permissions import has_role, membership_of, sees_points
+from annotation.permissions import sees_points
 from annotation.states import with_criterion_state
 
 AT_ONCE = 2000
@@ -34,24 +33,35 @@ Rows = Iterator[tuple[object, ...]]
 OPEN_ROUND = Round.objects.unsettled().filter(conversation=OuterRef("wording__criterion__conversation"))
 
 
+def in_order_of_files(criterion: str) -> list[str]:
+    """The order of the study's files, over rows that lead to a criterion by ``criterion``."""
+    return [
+        f"{criterion}__{part}"
+        for part in ("conversation__position", "conversation__external_id", "position", "external_id")
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Whose data for whom; ``reader`` None is the command line."""
+    """Whose data for whom; ``reader`` None is the command line. Admins get what is locked for a person's sake, too."""
 
     study: Study
     reader: User | None
-
-    @property
-    def is_admin(self) -> bool:
-        if self.reader is None:
-            return True
-        membership = membership_of(self.reader, self.study)
-        return membership is not None and has_role(membership, Role.ADMIN)
+    is_admin: bool
 
     def conversations(self) -> "models.QuerySet[Conversation]":
-        """The study's own; those that are locked for a person's sake only for admins."""
+        """The study's own that the reader may have."""
         own = Conversation.objects.own().filter(study=self.study)
         return own if self.is_admin else unlocked(own)
+
+    def revealed_rounds(self) -> "models.QuerySet[Round]":
+        return Round.objects.filter(conversation__in=self.conversations().values("id"), revealed_at__isnull=False)
+
+    def eligible(self) -> dict[tuple[UUID, UUID], frozenset[UUID]]:
+        """By revealed round and the wording that was decided there: whose votes on it counted. One query."""
+        decided = RoundOutcome.objects.filter(round__in=self.revealed_rounds().values("id"))
+        rows = decided.values_list("round_id", "wording_id", "eligible").iterator(AT_ONCE)
+        return {(round_id, wording_id): frozenset(people) for round_id, wording_id, people in rows}
 
     def code_of(self) -> Callable[[UUID | None], str]:
         """A person's code: it tells the same person in each table, and nobody who it is."""
@@ -81,13 +91,7 @@ def criteria_rows(asked: Asked) -> Rows:
         Revision.objects.filter(criterion__in=criteria.values("id"))
         .select_related("criterion__conversation", "same_wording_as")
         .defer("criterion__conversation__messages", "criterion__conversation__extra")
-        .order_by(
-            "criterion__conversation__position",
-            "criterion__conversation__external_id",
-            "criterion__position",
-            "criterion__external_id",
-            "number",
-        )
+        .order_by(*in_order_of_files("criterion"), "number")
     )
     for revision in revisions.iterator(AT_ONCE):
         this: Any = states.get(revision.criterion_id)
@@ -118,24 +122,11 @@ def criteria_rows(asked: Asked) -> Rows:
 
 def vote_rows(asked: Asked) -> Rows:
     code = asked.code_of()
-    revealed = Round.objects.filter(conversation__in=asked.conversations().values("id"), revealed_at__isnull=False)
-    counted = {
-        (round_id, wording_id): frozenset(eligible)
-        for round_id, wording_id, eligible in RoundOutcome.objects.filter(round__in=revealed.values("id")).values_list(
-            "round_id", "wording_id", "eligible"
-        )
-    }
+    eligible = asked.eligible()
     votes = (
-        Vote.objects.filter(round__in=revealed.values("id"))
+        Vote.objects.filter(round__in=asked.revealed_rounds().values("id"))
         .annotate(is_asked_again=Exists(OPEN_ROUND))
-        .order_by(
-            "round__conversation__position",
-            "round__conversation__external_id",
-            "wording__criterion__position",
-            "wording__criterion__external_id",
-            "round__number",
-            "id",
-        )
+        .order_by(*in_order_of_files("wording__criterion"), "round__number", "id")
     )
     for (
         conversation_id,
@@ -175,7 +166,7 @@ def vote_rows(asked: Asked) -> Rows:
             number,
             revision,
             *vote,
-            reviewer_id in counted.get((round_id, wording_id), ()),
+            reviewer_id in eligible.get((round_id, wording_id), ()),
             imported_from is not None,
             code(reviewer_id),
             address if is_named and not is_asked_again else "",
@@ -184,9 +175,7 @@ def vote_rows(asked: Asked) -> Rows:
 
 def round_rows(asked: Asked) -> Rows:
     outcomes = (
-        RoundOutcome.objects.filter(
-            round__conversation__in=asked.conversations().values("id"), round__revealed_at__isnull=False
-        )
+        RoundOutcome.objects.filter(round__in=asked.revealed_rounds().values("id"))
         .select_related("round__conversation", "criterion", "policy", "wording")
         .defer("round__conversation__messages", "round__conversation__extra")
         .order_by(
@@ -198,20 +187,13 @@ def round_rows(asked: Asked) -> Rows:
             "policy__version",
         )
     )
+    eligible = asked.eligible()
     choices: dict[tuple[UUID, UUID], Counter[str]] = defaultdict(Counter)
-    counted = Vote.objects.filter(
-        Exists(
-            outcomes.filter(
-                round=OuterRef("round_id"), wording=OuterRef("wording_id"), eligible__contains=[OuterRef("reviewer_id")]
-            )
-            .order_by()
-            .values("pk")
-        ),
-        round__revealed_at__isnull=False,
-    )
-    grouped = counted.order_by().values_list("round_id", "wording_id", "choice").annotate(number=models.Count("pk"))
-    for round_id, wording_id, choice, number in grouped.iterator(AT_ONCE):
-        choices[round_id, wording_id][choice] = number
+    votes = Vote.objects.filter(round__in=asked.revealed_rounds().values("id"))
+    for round_id, wording_id, reviewer_id, choice in votes.values_list(
+        "round_id", "wording_id", "reviewer_id", "choice"
+    ).iterator(AT_ONCE):
+        choices[round_id, wording_id][choice] += reviewer_id in eligible.get((round_id, wording_id), ())
     for outcome in outcomes.iterator(AT_ONCE):
         held, count = outcome.round, choices[outcome.round_id, outcome.wording_id]
         yield (
@@ -240,14 +222,7 @@ def comment_rows(asked: Asked) -> Rows:
         .filter(~Exists(open_rounds), criterion__conversation__in=asked.conversations().values("id"))
         .select_related("criterion__conversation", "author")
         .defer("criterion__conversation__messages", "criterion__conversation__extra")
-        .order_by(
-            "criterion__conversation__position",
-            "criterion__conversation__external_id",
-            "criterion__position",
-            "criterion__external_id",
-            "created_at",
-            "id",
-        )
+        .order_by(*in_order_of_files("criterion"), "created_at", "id")
     )
     for comment in comments.iterator(AT_ONCE):
         is_named: bool = comment.is_named  # type: ignore[attr-defined]

@@ -6,7 +6,8 @@ from typing import Any
 from django.db import transaction
 
 from annotation.acting_on_many import ROUND_ACTS
-from annotation.command_line import add_study, find_actor, find_conversations, find_study
+from annotation.command_line import add_study, find_actor, find_study
+from annotation.named_conversations import find_conversations
 from consilium.commands import ConsiliumCommand
 from consilium.errors import RuleViolation
 

@@ -8,6 +8,9 @@ refuses an unknown address; where nothing is recorded of who acts, its help says
 import json
 import sys
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NoReturn
 
 from django.contrib.auth import get_user_model
@@ -15,8 +18,10 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.utils import DataError, OperationalError, ProgrammingError
 
+from consilium.downloads import CantBeWritten, FileCantBeWritten
 from consilium.environment import answer_as_json
 from consilium.errors import RuleViolation
+from consilium.tables import Unwritable
 
 NOT_MIGRATED = {"42P01", "42703", "42883"}
 """PostgreSQL's states for a table, a column or a function that isn't there."""
@@ -36,6 +41,27 @@ class NobodyKnown(RuleViolation):
 
 class WrongUse(Exception):
     """The command line's words don't fit; exit 2."""
+
+
+@contextmanager
+def writing_to(file: Path) -> Iterator[None]:
+    """Around writing the file that --output names: what stands in the way is said in a sentence."""
+    if not file.name:
+        raise WrongUse("--output takes the name of a file.")
+    try:
+        yield
+    except Unwritable as misfit:
+        raise CantBeWritten(why=str(misfit)) from misfit
+    except OSError as error:
+        raise FileCantBeWritten(file=file, why=error.strerror or str(error)) from error
+
+
+def replaced_in_words(cells: int) -> list[str]:
+    """A line where characters had to be replaced, for a report in words."""
+    if not cells:
+        return []
+    which = "1 cell holds" if cells == 1 else f"{cells:,} cells hold"
+    return [f"{which} characters that a workbook can't; they are written as _xHHHH_."]
 
 
 class _Parser(CommandParser):

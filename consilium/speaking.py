@@ -11,14 +11,17 @@ from django.utils import translation
 from django.utils.cache import patch_vary_headers
 
 
+def chosen_language(person: object) -> str:
+    """The language that a person chose, where pages are there in it; '' else."""
+    chosen = getattr(person, "page_language", "")
+    return str(chosen) if chosen in dict(settings.LANGUAGES) else ""
+
+
 def language_for(request: HttpRequest) -> str:
     """One of settings.LANGUAGES."""
     if request.path.startswith("/api/"):
         return str(settings.LANGUAGE_CODE)
-    chosen = getattr(request.user, "page_language", "")
-    if chosen in dict(settings.LANGUAGES):
-        return str(chosen)
-    return translation.get_language_from_request(request)
+    return chosen_language(request.user) or translation.get_language_from_request(request)
 
 
 def speak_the_readers_language(

@@ -7,7 +7,7 @@ at once.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -63,11 +63,14 @@ class LinesOfAShape:
         return self.shape.own_names
 
     def read(self, report: Report) -> Iterator[PublishedConversation]:
-        """Yield the rows that can be taken; what is wrong with others is in the report."""
+        """Yield the rows; what is wrong with one is in the report, and its columns are faulty."""
         for row in read_rows(self.table, report, self.shape.columns, keeps_unknown=True):
             this = self.shape.read(row)
-            if row.is_sound:
-                yield this
+            if not row.is_sound:
+                ours = {theirs: own for own, theirs in self.own_names.items()} | {self.criteria_key: "criteria"}
+                faulty = frozenset(ours.get(column, column) for column in row.faulty)
+                this = replace(this, conversation=replace(this.conversation, faulty=faulty))
+            yield this
 
 
 PublishedSet = LinesOfAShape | OwnTable
@@ -137,7 +140,7 @@ def _import_published(
     for this in published.read(report):
         seen.add(this.conversation, this.criteria_sha256())
         of_public_text.look_at(this.conversation.extra)
-        if not this.criteria:
+        if not this.criteria and "criteria" not in this.conversation.faulty:
             report.warn(
                 this.conversation.line,
                 published.criteria_key,

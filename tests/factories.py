@@ -11,7 +11,7 @@ from typing import Any
 from annotation.assigning import assign_reviewer
 from annotation.drafting import draft_criterion
 from annotation.joining import add_member, create_study
-from annotation.models import Conversation, Criterion, Round, Study, User, Vote
+from annotation.models import Conversation, Criterion, Revision, Round, Study, User, Vote
 from annotation.round_acts import close_drafting
 from annotation.voting import Ballot, cast_vote
 from consilium.canonical import canonical_line, sha256_hex
@@ -59,6 +59,13 @@ def draft(
     axis: str = "",
 ) -> Criterion:
     return draft_criterion(conversation=conversation, writer=writer, text=text, points=points, axis=axis)
+
+
+def current(criterion: Criterion) -> Revision:
+    """The criterion's revision in force, as the database has it now."""
+    found = Criterion.objects.select_related("current_revision").get(pk=criterion.pk).current_revision
+    assert found is not None
+    return found
 
 
 def vote(

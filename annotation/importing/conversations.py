@@ -6,7 +6,7 @@ Keys that are not known are kept as JSON text where they come from JSON Lines.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -59,9 +59,13 @@ class Seen:
     item_sha256: str
     facts: Facts
     criteria_sha256: str = ""
+    faulty: frozenset[str] = frozenset()
 
     def differences(self, other: "Seen") -> list[str]:
-        """The columns in which another conversation of the same id differs; unknown keys by their own names."""
+        """The columns in which another conversation of the same id differs; unknown keys by their own names.
+
+        A column that couldn't be taken in one of the two is not compared.
+        """
         differs = {
             "messages": self.item_sha256 != other.item_sha256,
             **{
@@ -71,8 +75,9 @@ class Seen:
             },
             "criteria": self.criteria_sha256 != other.criteria_sha256,
         }
-        found = [column for column, is_different in differs.items() if is_different]
-        return found + different_keys(self.facts.extra, other.facts.extra)
+        faulty = self.faulty | other.faulty
+        found = [column for column, is_different in differs.items() if is_different and column not in faulty]
+        return found + [key for key in different_keys(self.facts.extra, other.facts.extra) if key not in faulty]
 
 
 class SeenConversations:
@@ -87,8 +92,12 @@ class SeenConversations:
         self.by_id: dict[str, Seen] = {}
 
     def add(self, this: ReadConversation, criteria_sha256: str = "") -> None:
-        """Add one, and warn of the personal data that it seems to hold."""
-        seen = Seen(this.line, conversation_sha256(this.external_id, this.messages), this.facts(), criteria_sha256)
+        """Add one, and warn of the personal data that it seems to hold. Without an id it can't be compared."""
+        if not this.external_id or this.faulty & {"id", self.columns.get("id", "id")}:
+            return
+        seen = Seen(
+            this.line, conversation_sha256(this.external_id, this.messages), this.facts(), criteria_sha256, this.faulty
+        )
         before = self.by_id.setdefault(this.external_id, seen)
         if before is seen:
             self._scan(this)
@@ -98,7 +107,7 @@ class SeenConversations:
         if different:
             told = f"The {lines} both have the id “{this.external_id}”, but differ in {', '.join(different)}."
             self._report.error(this.line, different[0], told)
-        else:
+        elif not (before.faulty or this.faulty):
             told = f"The {lines} hold the same conversation; it counts once."
             self._report.warn(this.line, self.columns.get("id", "id"), told, kind="doubles")
 
@@ -158,9 +167,7 @@ class _Reading:
         else:
             rows = self._turns.conversations(read_rows(self.table, report, BY_TURN), report, BY_TURN)
         for row in rows:
-            this = _read(row, keeps_unknown=self.table.kind == Kind.JSONL)
-            if row.is_sound:
-                yield this
+            yield _read(row, keeps_unknown=self.table.kind == Kind.JSONL)
 
     def _is_by_turn(self) -> bool:
         columns = self.table.columns
@@ -170,8 +177,8 @@ class _Reading:
 
 
 def _read(row: FileRow, *, keeps_unknown: bool) -> ReadConversation:
-    messages = read_messages(row, "messages", row.values.get("messages"))
-    return ReadConversation(
+    messages = [] if "messages" in row.faulty else read_messages(row, "messages", row.values.get("messages"))
+    this = ReadConversation(
         line=row.line,
         external_id=row.name("id") or (id_from_messages(messages) if messages else ""),
         messages=messages,
@@ -185,6 +192,7 @@ def _read(row: FileRow, *, keeps_unknown: bool) -> ReadConversation:
         canary_string=row.text("canary_string", longest=500),
         extra=unknown_keys(row.values, known=WHOLE.known) if keeps_unknown else "",
     )
+    return this if row.is_sound else replace(this, faulty=frozenset(row.faulty))
 
 
 def _compared(study: Study, seen: SeenConversations, report: Report) -> set[str]:
@@ -199,7 +207,7 @@ def _compared(study: Study, seen: SeenConversations, report: Report) -> set[str]
         stored_one = Seen(0, item_sha256, comparable_facts(*facts))
         different = [seen.columns.get(column, column) for column in this.differences(stored_one)]
         if not different:
-            report.unchanged += 1
+            report.unchanged += not this.faulty
             continue
         report.error(
             this.line,

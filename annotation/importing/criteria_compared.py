@@ -1,7 +1,7 @@
 """The criteria of a file against those that are stored: new, unchanged, to be revised, or in contradiction."""
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from django.db.models import F, Func, IntegerField
@@ -75,33 +75,26 @@ class StoredCriteria:
         )
 
     def compare(self, report: Report, *, revise: bool) -> Compared:
-        """Compare each row; errors go to the report."""
+        """Compare each row; errors go to the report. One with faulty columns is compared in the others."""
         compared = Compared()
         others: list[tuple[ReadCriterion, Criterion, list[str]]] = []
-        for row in self._rows:
-            conversation = self.conversations.get(row.conversation_id)
-            if conversation is None:
-                report.error(
-                    row.line,
-                    "conversation_id",
-                    f"Expected the id of one of the study's own conversations; found “{row.conversation_id}”.",
-                )
-                continue
-            criterion = self._criteria.get(row.external_id)
-            if conversation.id in self._blind or (criterion and criterion.conversation_id in self._blind):
-                report.error(row.line, "conversation_id", SENTENCE.format(id=row.conversation_id))
-                continue
-            turns: int = conversation.turns  # type: ignore[attr-defined]
-            if any(not 1 <= anchor <= turns for anchor in row.anchors):
-                report.error(row.line, "anchors", f"Expected numbers of turns from 1 to {turns}.")
+        for given in self._rows:
+            conversation = self.conversations.get(given.conversation_id)
+            criterion = self._criteria.get(given.external_id)
+            row = self._placed(given, conversation, report)
+            touched = (conversation, criterion.conversation if criterion else None)
+            blind = next((this for this in touched if this and this.id in self._blind), None)
+            if blind is not None:
+                report.error(row.line, "conversation_id", SENTENCE.format(id=blind.external_id))
                 continue
             if criterion is None:
-                made = Criterion(
-                    study=self._study, conversation=conversation, external_id=row.external_id, extra=row.extra
-                )
-                compared.new.append((made, row))
+                if conversation is not None:
+                    made = Criterion(
+                        study=self._study, conversation=conversation, external_id=row.external_id, extra=row.extra
+                    )
+                    compared.new.append((made, row))
             elif self._is_known(row, criterion, report, revise=revise):
-                compared.unchanged += 1
+                compared.unchanged += not row.faulty
             else:
                 different = self._differences(row, criterion)
                 fault = self._fault_of_revising(row, criterion, different)
@@ -114,6 +107,21 @@ class StoredCriteria:
         self._report_others(others, report)
         return compared
 
+    def _placed(self, row: ReadCriterion, conversation: Conversation | None, report: Report) -> ReadCriterion:
+        """The row, its conversation or its anchors faulty (and reported) where the study has none such."""
+        wrong = set()
+        if conversation is None:
+            wrong.add("conversation_id")
+            told = f"Expected the id of one of the study's own conversations; found “{row.conversation_id}”."
+        else:
+            turns: int = conversation.turns  # type: ignore[attr-defined]
+            if any(not 1 <= anchor <= turns for anchor in row.anchors):
+                wrong.add("anchors")
+                told = f"Expected numbers of turns from 1 to {turns}."
+        for column in wrong - row.faulty:
+            report.error(row.line, column, told)
+        return replace(row, faulty=row.faulty | wrong) if wrong else row
+
     def _is_known(self, row: ReadCriterion, criterion: Criterion, report: Report, *, revise: bool) -> bool:
         """Whether the row says what is stored now or, without ``revise``, what was stored once."""
         current = criterion.current_revision
@@ -121,7 +129,7 @@ class StoredCriteria:
         if not self._differences(row, criterion, current):
             return True
         earlier = any(not self._differences(row, criterion, revision) for revision in self._revisions[criterion.id])
-        if earlier and not revise:
+        if earlier and not revise and not row.faulty:
             report.warn(
                 row.line,
                 "criterion_id",
@@ -138,7 +146,8 @@ class StoredCriteria:
         is_writer = row.author is None or row.author.id in self._writers[criterion.id]
         return differences(
             content,
-            {
+            but=row.faulty,
+            other={
                 "conversation_id": criterion.conversation.external_id,
                 "author": content["author"] if is_writer else "somebody else",
                 "text": normal_text(stored.text),

@@ -1,5 +1,6 @@
 """The rows of a file of criteria, read and checked as far as a row can be by itself."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import cast
 
@@ -31,7 +32,10 @@ LONGEST_TEXT = 32_767
 
 @dataclass(frozen=True, slots=True)
 class ReadCriterion:
-    """A criterion as a file gives it. ``extra`` are its unknown keys as JSON text, '' for none."""
+    """A criterion as a file gives it. ``extra`` are its unknown keys as JSON text, '' for none.
+
+    ``faulty`` are the columns that couldn't be taken; ``external_id`` is '' where it would have to come from them.
+    """
 
     line: int
     conversation_id: str
@@ -43,6 +47,7 @@ class ReadCriterion:
     rationale: str
     anchors: tuple[int, ...]
     extra: str
+    faulty: frozenset[str] = frozenset()
 
     def content(self) -> dict[str, object]:
         """What makes it this criterion, by column, as it is compared."""
@@ -59,12 +64,17 @@ class ReadCriterion:
 
 
 def read_criteria(table: Table, report: Report, *, study: Study, people: People) -> list[ReadCriterion]:
-    """The criteria of a file, each once. A double is warned of, a contradiction is an error that names both lines."""
+    """The criteria of a file, each once. A double is warned of, a contradiction is an error that names both lines.
+
+    Those with faulty columns are among them, to be compared as far as they go.
+    """
     keeps_unknown = table.kind == Kind.JSONL
     by_id: dict[str, ReadCriterion] = {}
+    nameless: list[ReadCriterion] = []
     for row in read_rows(table, report, COLUMNS, keeps_unknown=keeps_unknown):
         this = _read(row, study, people, keeps_unknown=keeps_unknown)
-        if this is None:
+        if not this.external_id:
+            nameless.append(this)
             continue
         before = by_id.setdefault(this.external_id, this)
         if before is this:
@@ -72,7 +82,8 @@ def read_criteria(table: Table, report: Report, *, study: Study, people: People)
                 warn_of_personal_data(report, line=this.line, column=column, text=text)
             continue
         lines = and_lines(before.line, this.line)
-        different = differences(before.content(), this.content())
+        faulty = before.faulty | this.faulty
+        different = differences(before.content(), this.content(), but=faulty)
         if different:
             report.error(
                 this.line,
@@ -80,35 +91,36 @@ def read_criteria(table: Table, report: Report, *, study: Study, people: People)
                 f"The {lines} both have the id “{this.external_id}”, but differ in {', '.join(different)}. "
                 "An id names one criterion of the study.",
             )
-        else:
+        elif not faulty:
             report.warn(this.line, None, f"The {lines} hold the same criterion; it counts once.", kind="doubles")
-    return list(by_id.values())
+    return [*by_id.values(), *nameless]
 
 
-def differences(one: dict[str, object], other: dict[str, object]) -> list[str]:
-    """The columns in which two contents differ; unknown keys by their own names."""
+def differences(one: dict[str, object], other: dict[str, object], *, but: Collection[str] = ()) -> list[str]:
+    """The columns in which two contents differ, except some; unknown keys by their own names."""
     found = [column for column, value in one.items() if column != "extra" and other[column] != value]
-    return found + different_keys(cast("ComparableKeys", one["extra"]), cast("ComparableKeys", other["extra"]))
+    found += different_keys(cast("ComparableKeys", one["extra"]), cast("ComparableKeys", other["extra"]))
+    return [column for column in found if column not in but]
 
 
-def _read(row: FileRow, study: Study, people: People, *, keeps_unknown: bool) -> ReadCriterion | None:
+def _read(row: FileRow, study: Study, people: People, *, keeps_unknown: bool) -> ReadCriterion:
     conversation_id = row.name("conversation_id", required=True)
     external_id = row.name("criterion_id")
     author = people.member(row, "author")
     text = row.text("text", required=True, longest=LONGEST_TEXT)
-    points = row.points("points", required=True)
+    points = row.points("points", required=True) or 0
     axis = row.choice("axis", allowed=study.axes) or ""
     scale = row.choice("scale", allowed=Scale.values) or Scale.BINARY
     if scale != Scale.BINARY:
         row.error("scale", f"Expected the scale binary; criteria with the scale {scale} can't be imported yet.")
     rationale = row.text("rationale")
     anchors = _anchors(row)
-    if not row.is_sound or points is None:
-        return None
+    if not external_id and row.is_sound:
+        external_id = _id_from_content(conversation_id, author, text, points, axis)
     return ReadCriterion(
         line=row.line,
         conversation_id=conversation_id,
-        external_id=external_id or _id_from_content(conversation_id, author, text, points, axis),
+        external_id="" if "criterion_id" in row.faulty else external_id,
         author=author,
         text=text,
         points=points,
@@ -116,6 +128,7 @@ def _read(row: FileRow, study: Study, people: People, *, keeps_unknown: bool) ->
         rationale=rationale,
         anchors=anchors,
         extra=unknown_keys(row.values, known=COLUMNS.known) if keeps_unknown else "",
+        faulty=frozenset(row.faulty),
     )
 
 

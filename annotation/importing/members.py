@@ -47,7 +47,7 @@ class PeopleFile(TextChoices):
 
 @dataclass(slots=True)
 class ReadMember:
-    """A person as a file gives them."""
+    """A person as a file gives them. ``faulty`` are the columns that couldn't be taken."""
 
     line: int
     email: str
@@ -55,13 +55,17 @@ class ReadMember:
     declared: dict[str, str | list[str]] = field(default_factory=dict)
     is_licence_checked: bool = False
     conflicts: list[str] = field(default_factory=list)
+    faulty: frozenset[str] = frozenset()
 
-    def same_as(self, other: "ReadMember") -> bool:
-        return self._told == other._told
+    def differs_from(self, other: "ReadMember") -> bool:
+        """Whether two rows say different things, in cells that both could be taken."""
+        theirs, faulty = other._told, self.faulty | other.faulty
+        return any(value != theirs[column] for column, value in self._told.items() if column not in faulty)
 
     @property
-    def _told(self) -> tuple[object, ...]:
-        return self.roles, self.declared, self.is_licence_checked, self.conflicts
+    def _told(self) -> dict[str, object]:
+        own = {"roles": self.roles, "licence_checked": self.is_licence_checked, "conflicts": self.conflicts}
+        return own | self.declared
 
     def adds_to(self, membership: Membership) -> bool:
         """Whether the row says something of the membership that isn't known yet."""
@@ -105,20 +109,20 @@ def _read_members(table: Table, report: Report) -> list[ReadMember]:
     found: dict[str, ReadMember] = {}
     for row in read_rows(table, report, COLUMNS):
         this = _read(row)
-        if this is None:
+        if "email" in this.faulty:
             continue
         before = found.setdefault(this.email.lower(), this)
         if before is this:
             continue
         lines = and_lines(before.line, this.line)
-        if before.same_as(this):
-            report.warn(this.line, None, f"The {lines} hold the same person; they count once.", kind="doubles")
-        else:
+        if before.differs_from(this):
             report.error(this.line, "email", f"The {lines} say different things of {this.email}. Expected one row.")
+        elif not (before.faulty or this.faulty):
+            report.warn(this.line, None, f"The {lines} hold the same person; they count once.", kind="doubles")
     return list(found.values())
 
 
-def _read(row: FileRow) -> ReadMember | None:
+def _read(row: FileRow) -> ReadMember:
     email = row.name("email", longest=LONGEST["email"])
     if not email and row.is_sound:
         row.error("email", "Expected an e-mail address, found nothing.")
@@ -134,7 +138,7 @@ def _read(row: FileRow) -> ReadMember | None:
     }
     is_checked = bool(row.true_or_false("licence_checked"))
     conflicts = _conflicts(row)
-    return ReadMember(row.line, email, roles, declared, is_checked, conflicts) if row.is_sound else None
+    return ReadMember(row.line, email, roles, declared, is_checked, conflicts, frozenset(row.faulty))
 
 
 def _is_address(email: str) -> bool:

@@ -43,7 +43,10 @@ class Facts(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadConversation:
-    """A conversation as a file gives it. ``extra`` are its unknown keys as JSON text, '' for none."""
+    """A conversation as a file gives it. ``extra`` are its unknown keys as JSON text, '' for none.
+
+    ``faulty`` are the columns that couldn't be taken. Without an id it is '' where its messages are among them.
+    """
 
     line: int
     external_id: str
@@ -57,6 +60,7 @@ class ReadConversation:
     source: str = ""
     canary_string: str = ""
     extra: str = ""
+    faulty: frozenset[str] = frozenset()
 
     def facts(self) -> Facts:
         return comparable_facts(

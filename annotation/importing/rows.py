@@ -22,6 +22,8 @@ from consilium.tables import (
 
 T = TypeVar("T")
 LONGEST_ID = 500
+WHOLE_ROW = ""
+"""Among a row's faulty columns: the fault is of no single one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +35,26 @@ class Columns:
 
 
 class FileRow:
-    """One row being read. What can't be taken is an error of the report, and the row is no longer sound."""
+    """One row being read. What can't be taken is an error of the report, and its column is ``faulty``.
 
-    __slots__ = ("_report", "is_sound", "line", "values")
+    A row that isn't sound is read on: its other cells are checked and compared as those of any row, so that a file's
+    errors are all told at once. What a reader answers for a faulty cell is never looked at.
+    """
+
+    __slots__ = ("_report", "faulty", "line", "values")
 
     def __init__(self, line: int, values: dict[str, object], report: Report) -> None:
         self.line = line
         self.values = values
-        self.is_sound = True
+        self.faulty: set[str] = set()
         self._report = report
 
+    @property
+    def is_sound(self) -> bool:
+        return not self.faulty
+
     def error(self, column: str | None, message: str) -> None:
-        self.is_sound = False
+        self.faulty.add(column or WHOLE_ROW)
         self._report.error(self.line, column, message)
 
     def warn(self, column: str | None, message: str, *, kind: str) -> None:

@@ -13,6 +13,7 @@ from annotation.importing.rows import Columns, FileRow, and_lines
 from consilium.tables import Unreadable
 
 TURN_COLUMNS = ("turn", "role", "content")
+MESSAGES = "messages"
 
 
 @dataclass(slots=True)
@@ -28,7 +29,7 @@ class _Gathered:
 
     line: int
     rows: int = 0
-    is_sound: bool = True
+    faulty: set[str] = field(default_factory=set)
     turns: dict[int, _Turn] = field(default_factory=dict)
     facts: dict[str, tuple[int, object]] = field(default_factory=dict)
 
@@ -55,9 +56,7 @@ class Turns:
             _take_turn(this, row, columns)
             if this.rows == self._counts.get(external_id):
                 del gathering[external_id]
-                whole = _whole(external_id, this, report)
-                if whole is not None:
-                    yield whole
+                yield _whole(external_id, this, report)
 
 
 def _take_turn(this: _Gathered, row: FileRow, columns: Columns) -> None:
@@ -81,26 +80,33 @@ def _take_turn(this: _Gathered, row: FileRow, columns: Columns) -> None:
             row.warn(
                 "turn", f"This turn stands in the {and_lines(turn.line, row.line)}, and counts once.", kind="doubles"
             )
-    this.is_sound = this.is_sound and row.is_sound
+    this.faulty |= {MESSAGES if column in TURN_COLUMNS else column for column in row.faulty}
 
 
-def _whole(external_id: str, this: _Gathered, report: Report) -> FileRow | None:
+def _whole(external_id: str, this: _Gathered, report: Report) -> FileRow:
+    """The conversation; where its turns can't be taken, its messages are a faulty column, and missing."""
     values: dict[str, object] = {column: value for column, (_, value) in this.facts.items()}
+    values["id"] = external_id
     whole = FileRow(this.line, values, report)
-    if not this.is_sound:
-        return None
+    whole.faulty |= this.faulty
+    messages = [] if MESSAGES in whole.faulty else _messages(external_id, this, whole, report)
+    if messages:
+        values[MESSAGES] = messages
+    else:
+        whole.faulty.add(MESSAGES)
+    return whole
+
+
+def _messages(external_id: str, this: _Gathered, whole: FileRow, report: Report) -> Messages:
+    """The turns in their order; [] and an error where one is missing or the ending can't be taken."""
     numbers = sorted(this.turns)
     if numbers != list(range(numbers[0], numbers[0] + len(numbers))) or numbers[0] > 1:
         missing = next(number for number in range(min(1, numbers[0]), numbers[-1]) if number not in this.turns)
         whole.error("turn", f"Expected turns without a gap; turn {missing} of conversation “{external_id}” is missing.")
-        return None
+        return []
     messages: Messages = [
         {"role": this.turns[number].role, "content": this.turns[number].content} for number in numbers
     ]
     last = FileRow(this.turns[numbers[-1]].line, {}, report)
     check_ending(last, "content", messages)
-    if not last.is_sound:
-        return None
-    values["id"] = external_id
-    values["messages"] = messages
-    return whole
+    return messages if last.is_sound else []

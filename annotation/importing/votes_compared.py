@@ -1,6 +1,7 @@
 """The votes of a file against the rounds and the votes that are stored: unchanged, to be written, or out of place."""
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -60,7 +61,7 @@ class StoredVotes:
             ).values_list("conversation_id", "reviewer_id", "recused_at")
         }
         self._locked = locked_among({criterion.conversation_id for criterion in self._criteria.values()})
-        self._votes: dict[tuple[UUID, UUID], list[Vote]] = defaultdict(list)
+        self._votes: dict[tuple[UUID, UUID | None], list[Vote]] = defaultdict(list)
         for batch in in_batches((criterion.id for criterion in self._criteria.values()), BATCH):
             votes = Vote.objects.filter(wording__criterion__in=batch).select_related("round", "wording")
             for vote in votes.order_by("round__number", "wording__number"):
@@ -68,28 +69,36 @@ class StoredVotes:
 
     def compare(self, report: Report) -> list[ToWrite]:
         """Compare each row; errors go to the report, and so do the counts."""
-        said: dict[tuple[str, UUID, int | None], ReadVote] = {}
-        told: dict[tuple[UUID, UUID, UUID], tuple[ReadVote, Ballot]] = {}
+        said: dict[tuple[str, UUID | None, int | None], ReadVote] = {}
+        told: dict[tuple[UUID, UUID | None, UUID], tuple[ReadVote, Ballot]] = {}
         writing: list[ToWrite] = []
         elsewhere = self._external_ids()
         for row in self._rows:
             criterion = self._criteria.get(row.criterion_id)
             if criterion is None:
-                report.error(row.line, "criterion_id", _no_criterion(row.criterion_id, elsewhere))
+                if "criterion_id" not in row.faulty:
+                    report.error(row.line, "criterion_id", _no_criterion(row.criterion_id, elsewhere))
                 continue
             if criterion.conversation_id in self._blind:
                 sentence = SENTENCE.format(id=criterion.conversation.external_id)
                 report.error(row.line, "criterion_id", sentence)
                 continue
             first = said.setdefault((row.criterion_id, row.reviewer_id, row.round_number), row)
-            if first is not row:
+            if row.faulty or first.faulty:
+                if _differ_for_sure(first, row):
+                    report_double(first, row, report, is_double=False)
+            elif first is not row:
                 report_double(first, row, report, is_double=self._say_the_same(first, row, criterion))
+                continue
+            if row.faulty:
+                self._compare_faulty(row, criterion, report)
                 continue
             equal = self._equal_vote(row, criterion)
             if equal is None:
-                fault = self._fault(row, criterion)
-                if fault:
-                    report.error(row.line, *fault)
+                faults = self._faults(row, criterion)
+                for column, told_of in faults:
+                    report.error(row.line, column, told_of)
+                if faults:
                     continue
                 this = self._to_write(row, criterion)
                 place, ballot = (this.round.id, this.wording_id, this.reviewer_id), this.ballot
@@ -105,6 +114,13 @@ class StoredVotes:
                 self._warn_of_a_later_round(row, criterion, equal, report)
         report.created = len(writing)
         return writing
+
+    def _compare_faulty(self, row: ReadVote, criterion: Criterion, report: Report) -> None:
+        """Report what keeps a vote out of the round whatever its faulty cells will say: it repeats no stored vote."""
+        may_repeat = row.reviewer_id is None or any(self._told_votes(row, criterion))
+        for column, sentence in [] if may_repeat else self._faults(row, criterion):
+            if column not in row.faulty:
+                report.error(row.line, column, sentence)
 
     def _external_ids(self) -> set[str]:
         """Those of the file's criteria that are an external version's and not the study's own. One query."""
@@ -129,15 +145,20 @@ class StoredVotes:
         named = row.round_number
         open_round = self._open.get(criterion.conversation_id)
         is_open = open_round is not None and open_round.number == named
-        for vote in reversed(self._votes[criterion.id, row.reviewer_id]):
-            is_blind = open_round is not None and vote.round_id == open_round.id
-            if is_blind and vote.imported_from_id not in self._own_imports:
-                continue
+        for vote in self._told_votes(row, criterion):
             is_current = vote.wording_id == current.wording_id
             is_meant = is_current if named is None else vote.round.number == named and (is_current or not is_open)
             if is_meant and is_same(row.with_points(vote.wording.points), _ballot(vote)):
                 return vote
         return None
+
+    def _told_votes(self, row: ReadVote, criterion: Criterion) -> Iterator[Vote]:
+        """The person's stored votes on the criterion that may be told of, the latest first."""
+        open_round = self._open.get(criterion.conversation_id)
+        for vote in reversed(self._votes[criterion.id, row.reviewer_id]):
+            is_blind = open_round is not None and vote.round_id == open_round.id
+            if not is_blind or vote.imported_from_id in self._own_imports:
+                yield vote
 
     def _warn_of_a_later_round(self, row: ReadVote, criterion: Criterion, equal: Vote, report: Report) -> None:
         this = self._open.get(criterion.conversation_id)
@@ -149,8 +170,19 @@ class StoredVotes:
                 kind="votes of an earlier round",
             )
 
+    def _faults(self, row: ReadVote, criterion: Criterion) -> list[tuple[str, str]]:
+        """What keeps the row out of the open round, as (column, sentence)."""
+        faults = []
+        if fault := self._fault(row, criterion):
+            faults.append(fault)
+        conversation = criterion.conversation
+        if self._recused_at.get((conversation.id, row.reviewer_id)) is not None:
+            told = f"{row.reviewer} recused from conversation “{conversation.external_id}”."
+            faults.append(("reviewer", told))
+        return faults
+
     def _fault(self, row: ReadVote, criterion: Criterion) -> tuple[str, str] | None:
-        """What keeps the row out of the open round: (column, sentence); None: nothing."""
+        """What keeps anybody's vote on the criterion out of the round that the row means."""
         conversation = criterion.conversation
         this = self._open.get(conversation.id)
         if criterion.withdrawn_at or criterion.merged_into_id:
@@ -169,14 +201,13 @@ class StoredVotes:
             )
         if (this.id, criterion.id) not in self._covered:
             return "criterion_id", f"Expected a criterion that round {this.number} covers; “{row.criterion_id}” is not."
-        if self._recused_at.get((conversation.id, row.reviewer_id)) is not None:
-            return "reviewer", f"{row.reviewer} recused from conversation “{conversation.external_id}”."
         return None
 
     def _to_write(self, row: ReadVote, criterion: Criterion) -> ToWrite:
         this = self._open[criterion.conversation_id]
         current = criterion.current_revision
         assert current is not None
+        assert row.reviewer_id is not None
         stored = [
             vote
             for vote in self._votes[criterion.id, row.reviewer_id]
@@ -190,6 +221,12 @@ class StoredVotes:
             stored=stored[0] if stored else None,
             assigns=(criterion.conversation_id, row.reviewer_id) not in self._recused_at,
         )
+
+
+def _differ_for_sure(one: ReadVote, other: ReadVote) -> bool:
+    """Whether two votes by one person differ whatever their faulty cells will say: each says its choice and whose."""
+    unsure = (one.faulty | other.faulty) & {"criterion_id", "reviewer", "choice", "round"}
+    return not unsure and one.ballot.choice != other.ballot.choice
 
 
 def _ballot(vote: Vote) -> Ballot:

@@ -21,14 +21,18 @@ COLUMNS = Columns(
 
 @dataclass(frozen=True, slots=True)
 class ReadVote:
-    """A vote as a file gives it. Who agrees without points agrees with the criterion's: None until it is known."""
+    """A vote as a file gives it. Who agrees without points agrees with the criterion's: None until it is known.
+
+    ``faulty`` are the columns that couldn't be taken; such a vote is never written.
+    """
 
     line: int
     criterion_id: str
-    reviewer_id: UUID
+    reviewer_id: UUID | None
     reviewer: str
     ballot: Ballot
     round_number: int | None
+    faulty: frozenset[str] = frozenset()
 
     def with_points(self, points: int) -> Ballot:
         """The vote with the criterion's points where it agrees and names none."""
@@ -52,9 +56,8 @@ def read_votes(table: Table, report: Report, *, people: People) -> list[ReadVote
     found = []
     for row in read_rows(table, report, COLUMNS):
         this = _read(row, people)
-        if this is not None:
-            warn_of_personal_data(report, line=this.line, column="reason", text=this.ballot.reason)
-            found.append(this)
+        warn_of_personal_data(report, line=this.line, column="reason", text=this.ballot.reason)
+        found.append(this)
     return found
 
 
@@ -68,7 +71,7 @@ def report_double(before: ReadVote, this: ReadVote, report: Report, *, is_double
         report.error(this.line, "choice", told)
 
 
-def _read(row: FileRow, people: People) -> ReadVote | None:
+def _read(row: FileRow, people: People) -> ReadVote:
     criterion_id = row.name("criterion_id", required=True)
     reviewer = people.clinician(row, "reviewer")
     choice = row.choice("choice", allowed=Vote.Choice.values, required=True)
@@ -85,21 +88,20 @@ def _read(row: FileRow, people: People) -> ReadVote | None:
         row.error("category", "Expected no category with agree. Perhaps it is an objection.")
     if choice is not None and row.is_sound:
         _warn_of_what_is_not_kept(row, choice)
-    if reviewer is None or choice is None or not row.is_sound:
-        return None
     is_objection = choice == Vote.Choice.OBJECT
     return ReadVote(
         line=row.line,
         criterion_id=criterion_id,
-        reviewer_id=reviewer.id,
-        reviewer=reviewer.email,
+        reviewer_id=reviewer.id if reviewer else None,
+        reviewer=reviewer.email if reviewer else "",
         ballot=Ballot(
-            Vote.Choice(choice),
+            Vote.Choice(choice or Vote.Choice.ABSTAIN),
             points=points if choice == Vote.Choice.AGREE else None,
             category=category if is_objection else "",
             reason=reason if is_objection else "",
         ),
         round_number=round_number,
+        faulty=frozenset(row.faulty),
     )
 
 

@@ -1,7 +1,8 @@
 """Time sheets: each declares and corrects the own hours; admins see and download totals by person and month."""
 
-import io
+from functools import partial
 from http import HTTPStatus
+from typing import cast
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -15,9 +16,8 @@ from annotation.permissions import StudyRequest, study_page
 from annotation.time_forms import TimeForm
 from annotation.time_zones import local_now
 from annotation.views.progress import crumbs
+from consilium.downloads import as_download
 from consilium.errors import RuleViolation
-
-XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -54,8 +54,5 @@ def show_sheet(request: StudyRequest) -> HttpResponse:
 @study_page(Role.ADMIN)
 def download_sheet(request: StudyRequest) -> HttpResponse:
     """The same as a workbook."""
-    file = io.BytesIO()
-    write_time_sheet(request.study, file)
-    name = f"{request.study.slug}-time.xlsx"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(file.getvalue(), content_type=XLSX, headers=headers)
+    answer = as_download(partial(write_time_sheet, request.study), name=f"{request.study.slug}-time.xlsx")
+    return cast("HttpResponse", answer)  # a file's answer is one in all but its type

@@ -8,8 +8,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.command_line import find_conversations
 from annotation.models import Role, Wave
+from annotation.named_conversations import find_conversations
 from annotation.permissions import StudyRequest, study_page
 from annotation.views.progress import crumbs
 from annotation.wave_forms import ByHandForm, PlanForm, WaveDateForm

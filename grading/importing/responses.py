@@ -8,7 +8,7 @@ does not grow with the texts.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 from uuid import UUID
@@ -39,7 +39,10 @@ Place = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadResponse:
-    """A response as a file gives it; kind and prompt style are None where the row doesn't say."""
+    """A response as a file gives it; kind and prompt style are None where the row doesn't say.
+
+    ``faulty`` are the columns that couldn't be taken.
+    """
 
     line: int
     place: Place
@@ -47,6 +50,16 @@ class ReadResponse:
     finish_reason: str
     kind: str | None
     prompt_style: str | None
+    faulty: frozenset[str] = frozenset()
+
+    @property
+    def is_placed(self) -> bool:
+        return not self.faulty & {"conversation_id", "respondent", "sample"}
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the response itself could be taken."""
+        return not self.faulty & {"text", "finish_reason"}
 
     @property
     def is_failed(self) -> bool:
@@ -58,7 +71,7 @@ class ReadResponse:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What is kept of a row between the two readings."""
+    """What is kept of a row between the two readings; ``sha256`` is '' where the response couldn't be taken."""
 
     line: int
     sha256: str
@@ -82,19 +95,27 @@ def import_responses(*, study: Study, source: Path | BinaryIO, file_name: str, b
     report = Report()
     seen: dict[Place, Seen] = {}
     respondents: dict[str, Said] = {}
+    unplaced: dict[int, str] = {}
     failed: list[int] = []
     for this in _read_all(table, report):
         _add_what_is_said(respondents, this, report)
-        before = seen.setdefault(this.place, Seen(this.line, this.sha256()))
+        if not this.is_placed:
+            if "conversation_id" not in this.faulty:
+                unplaced[this.line] = this.place[0]
+            continue
+        before = seen.setdefault(this.place, Seen(this.line, this.sha256() if this.is_told else ""))
         if before.line != this.line:
-            _report_double(before, this, report)
+            if before.sha256 and this.is_told:
+                _report_double(before, this, report)
             continue
         warn_of_personal_data(report, line=this.line, column="text", text=this.text)
-        if this.is_failed:
+        if this.is_told and this.is_failed:
             failed.append(this.line)
     _warn_of_failed(failed, report)
     with one_act(study, check=check):
-        conversations = find_conversations(study, {place[0] for place in seen})
+        conversations = find_conversations(study, {place[0] for place in seen} | set(unplaced.values()))
+        for line, external_id in unplaced.items():
+            _find(conversations, external_id, line, report)
         stored = {known.name: known for known in Respondent.objects.filter(study=study)}
         _compare_respondents(respondents, stored, report)
         new = _compare(study, seen, conversations, stored, report)
@@ -113,8 +134,7 @@ def import_responses(*, study: Study, source: Path | BinaryIO, file_name: str, b
 def _read_all(table: Table, report: Report) -> Iterator[ReadResponse]:
     for row in read_rows(table, report, COLUMNS):
         this = _read(row, is_json=table.kind == Kind.JSONL)
-        if row.is_sound:
-            yield this
+        yield this if row.is_sound else replace(this, faulty=frozenset(row.faulty))
 
 
 def _read(row: FileRow, *, is_json: bool) -> ReadResponse:
@@ -148,6 +168,8 @@ def _report_double(before: Seen, this: ReadResponse, report: Report) -> None:
 def _add_what_is_said(respondents: dict[str, Said], this: ReadResponse, report: Report) -> None:
     """Gather what the rows say of a respondent; two that contradict each other are an error."""
     name = this.place[1]
+    if "respondent" in this.faulty:
+        return
     said = respondents.setdefault(name, Said(this.line))
     for column, value in (("kind", this.kind), ("prompt_style", this.prompt_style)):
         before: tuple[str, int] | None = getattr(said, column)
@@ -194,13 +216,7 @@ def _compare(
     by_ids: dict[tuple[UUID, UUID, int], Place] = {}
     told: set[str] = set()
     for place, this in seen.items():
-        conversation = conversations.first(place[0])
-        if conversation is None:
-            report.error(
-                this.line,
-                "conversation_id",
-                f"Expected the id of one of the study's conversations; found “{place[0]}”.",
-            )
+        if not _find(conversations, place[0], this.line, report):
             continue
         if place[0] not in told:
             told.add(place[0])
@@ -219,13 +235,22 @@ def _compare(
         if seen[known].sha256 == _sha256(text, finish_reason):
             if new.pop(known, None) is not None:
                 report.unchanged += 1
-        elif conversation_id == conversations.all(known[0])[0].id:
+        elif seen[known].sha256 and conversation_id == conversations.all(known[0])[0].id:
             different.add(known)
     for place in different & new.keys():
         told_of = f"Sample {place[2]} by {place[1]} to “{place[0]}” is stored with another text or finish reason."
         report.error(new.pop(place), "text", f"{told_of} Expected the same, or another sample.")
     report.created = len(new)
     return new
+
+
+def _find(conversations: ConversationsByName, external_id: str, line: int, report: Report) -> bool:
+    """Whether the study has a conversation of this id; if not, an error."""
+    is_known = conversations.first(external_id) is not None
+    if not is_known:
+        told = f"Expected the id of one of the study's conversations; found “{external_id}”."
+        report.error(line, "conversation_id", told)
+    return is_known
 
 
 def _make_respondents(study: Study, respondents: dict[str, Said], stored: dict[str, Respondent]) -> None:

@@ -8,7 +8,7 @@ from annotation.importing.report import Report
 from annotation.importing.rows import and_lines, in_batches
 from annotation.models import Criterion, Study
 from consilium.canonical import normal_text
-from grading.importing.finding import find_conversations
+from grading.importing.finding import NamedConversation, find_conversations
 from grading.importing.verdicts_read import ReadVerdict
 from grading.models import Respondent, Response, ReviewerVerdict
 from rubrics.models import FrozenCriterion
@@ -50,7 +50,7 @@ class StoredVerdicts:
         self._given = {
             (response_id, wording_id, reviewer_id): (verdict, comment)
             for response_id, wording_id, reviewer_id, verdict, comment in ReviewerVerdict.objects.filter(
-                study=study, reviewer__in={row.reviewer_id for row in rows}
+                study=study, reviewer__in={row.reviewer_id for row in rows if row.reviewer_id}
             ).values_list("response_id", "wording_id", "reviewer_id", "verdict", "comment")
         }
         self._earlier = self._frozen_with_an_earlier_wording()
@@ -61,7 +61,7 @@ class StoredVerdicts:
         writing: list[ToWrite] = []
         for row in self._rows:
             found = self._find(row, report)
-            if found is None:
+            if found is None or row.reviewer_id is None:
                 continue
             response, criterion = found
             assert criterion.current_revision is not None
@@ -72,13 +72,13 @@ class StoredVerdicts:
                 continue
             given = self._given.get(place)
             if given is not None:
-                if _is_same(given, row):
-                    report.unchanged += 1
-                else:
+                if _differs(given, row):
                     report.error(row.line, "verdict", self._other_verdict(given, row))
-                continue
-            writing.append(ToWrite(*place, row.verdict, row.comment))
-            self._warn(row, response, criterion, report)
+                else:
+                    report.unchanged += not row.faulty
+            elif not row.faulty:
+                writing.append(ToWrite(*place, row.verdict, row.comment))
+                self._warn(row, response, criterion, report)
         report.created = len(writing)
         return writing
 
@@ -130,21 +130,15 @@ class StoredVerdicts:
         return {criterion_id: number for criterion_id, (number, is_earlier) in newest.items() if is_earlier}
 
     def _find(self, row: ReadVerdict, report: Report) -> tuple[_Response, Criterion] | None:
-        """The response and the criterion that a row names, of one conversation; else None, and an error."""
+        """The response and the criterion that a row names, of one conversation; else None, and each error.
+
+        What a faulty cell should have named is not looked for, all else is.
+        """
         conversations = self._conversations.all(row.conversation_id)
-        if not conversations:
+        if not conversations and "conversation_id" not in row.faulty:
             told = f"Expected the id of one of the study's conversations; found “{row.conversation_id}”."
             report.error(row.line, "conversation_id", told)
-            return None
-        if row.respondent not in self._respondents:
-            report.error(row.line, "respondent", f"Expected a respondent of the study; found “{row.respondent}”.")
-            return None
-        places = [(this.id, row.respondent, row.sample) for this in conversations]
-        responses = [self._responses[place] for place in places if place in self._responses]
-        if not responses:
-            told = f"{row.respondent} has no sample {row.sample} in conversation “{row.conversation_id}”."
-            report.error(row.line, "respondent", f"Expected a response that is stored: {told}")
-            return None
+        responses = self._find_response(row, conversations, report)
         criteria = self._criteria.get(row.criterion_id, [])
         for criterion in criteria:
             for response in responses:
@@ -154,10 +148,31 @@ class StoredVerdicts:
             for response in responses:
                 if criterion.conversation.item_sha256 == response.item_sha256:
                     return response, criterion
+        items = {this.item_sha256 for this in responses or conversations}
+        if "criterion_id" in row.faulty or any(criterion.conversation.item_sha256 in items for criterion in criteria):
+            return None
+        if criteria and not conversations:
+            return None  # it is not known whose it should be
         told = f"Expected a criterion of conversation “{row.conversation_id}”; “{row.criterion_id}” is "
         told += "another conversation's." if criteria else "not known."
         report.error(row.line, "criterion_id", told)
         return None
+
+    def _find_response(
+        self, row: ReadVerdict, conversations: list[NamedConversation], report: Report
+    ) -> list[_Response]:
+        """The responses that a row may mean, the study's own conversation's first; [] and an error where none is."""
+        if "respondent" in row.faulty:
+            return []
+        if row.respondent not in self._respondents:
+            report.error(row.line, "respondent", f"Expected a respondent of the study; found “{row.respondent}”.")
+            return []
+        places = [(this.id, row.respondent, row.sample) for this in conversations]
+        responses = [self._responses[place] for place in places if place in self._responses]
+        if conversations and not responses and "sample" not in row.faulty:
+            told = f"{row.respondent} has no sample {row.sample} in conversation “{row.conversation_id}”."
+            report.error(row.line, "respondent", f"Expected a response that is stored: {told}")
+        return [] if "sample" in row.faulty else responses
 
     def _other_verdict(self, given: tuple[str, str], row: ReadVerdict) -> str:
         what = "verdict" if given[0] != row.verdict else "comment"
@@ -173,14 +188,20 @@ class StoredVerdicts:
             report.warn(row.line, "criterion_id", told, kind="verdicts on revised criteria")
 
 
-def _is_same(given: tuple[str, str], row: ReadVerdict) -> bool:
-    """Whether a row repeats a stored verdict. A row without a comment says nothing of it."""
-    is_same_comment = not row.comment.strip() or normal_text(given[1]) == normal_text(row.comment)
-    return given[0] == row.verdict and is_same_comment
+def _differs(given: tuple[str, str], row: ReadVerdict) -> bool:
+    """Whether a row contradicts a stored verdict. An empty comment says nothing of it, and so does a faulty cell."""
+    is_other_comment = bool(row.comment.strip()) and normal_text(given[1]) != normal_text(row.comment)
+    return ("verdict" not in row.faulty and given[0] != row.verdict) or (
+        "comment" not in row.faulty and is_other_comment
+    )
 
 
 def _report_double(before: ReadVerdict, row: ReadVerdict, report: Report) -> None:
     lines = and_lines(before.line, row.line)
+    if before.faulty or row.faulty:
+        is_sure = not (before.faulty | row.faulty) & {"verdict", "reviewer"} and before.verdict != row.verdict
+        if not is_sure:
+            return
     if (before.verdict, normal_text(before.comment)) == (row.verdict, normal_text(row.comment)):
         report.warn(row.line, None, f"The {lines} hold the same verdict; it counts once.", kind="doubles")
     else:

@@ -19,17 +19,18 @@ GREATEST_SAMPLE = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class ReadVerdict:
-    """A reviewer verdict as a file gives it."""
+    """A reviewer verdict as a file gives it. ``faulty`` are the columns that couldn't be taken: it is never written."""
 
     line: int
     conversation_id: str
     respondent: str
     sample: int
     criterion_id: str
-    reviewer_id: UUID
+    reviewer_id: UUID | None
     reviewer: str
     verdict: str
     comment: str
+    faulty: frozenset[str] = frozenset()
 
 
 def read_verdicts(table: Table, report: Report, *, people: People) -> list[ReadVerdict]:
@@ -37,13 +38,12 @@ def read_verdicts(table: Table, report: Report, *, people: People) -> list[ReadV
     found = []
     for row in read_rows(table, report, COLUMNS):
         this = _read(row, people)
-        if this is not None:
-            warn_of_personal_data(report, line=this.line, column="comment", text=this.comment)
-            found.append(this)
+        warn_of_personal_data(report, line=this.line, column="comment", text=this.comment)
+        found.append(this)
     return found
 
 
-def _read(row: FileRow, people: People) -> ReadVerdict | None:
+def _read(row: FileRow, people: People) -> ReadVerdict:
     conversation_id = row.name("conversation_id", required=True)
     respondent = row.name("respondent", required=True, longest=200)
     sample = row.whole_number("sample", low=1, high=GREATEST_SAMPLE)
@@ -51,16 +51,15 @@ def _read(row: FileRow, people: People) -> ReadVerdict | None:
     reviewer = people.clinician(row, "reviewer")
     verdict = row.choice("verdict", allowed=ReviewerVerdict.Verdict.values, required=True)
     comment = row.text("comment")
-    if reviewer is None or verdict is None or not row.is_sound:
-        return None
     return ReadVerdict(
         line=row.line,
         conversation_id=conversation_id,
         respondent=respondent,
         sample=1 if sample is None else sample,
         criterion_id=criterion_id,
-        reviewer_id=reviewer.id,
-        reviewer=reviewer.email,
-        verdict=verdict,
+        reviewer_id=reviewer.id if reviewer else None,
+        reviewer=reviewer.email if reviewer else "",
+        verdict=verdict or "",
         comment=comment,
+        faulty=frozenset(row.faulty),
     )

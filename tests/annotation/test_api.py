@@ -11,9 +11,9 @@ from rest_framework.test import APIClient
 
 from annotation.assigning import assign_reviewer, recuse_from_conversation
 from annotation.joining import accept_consent, add_member, leave_study
-from annotation.models import Assignment, Comment, Criterion, Revision, User, Vote
+from annotation.models import Assignment, Comment, Criterion, User, Vote
 from annotation.round_acts import close_round
-from tests.factories import Panel, draft, make_conversation, make_panel, make_study, make_voting, vote
+from tests.factories import Panel, current, draft, make_conversation, make_panel, make_study, make_voting, vote
 from tests.pages import api, api_addresses, at, got
 
 pytestmark = pytest.mark.django_db
@@ -22,12 +22,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def panel() -> Panel:
     return make_panel()
-
-
-def current(criterion: Criterion) -> Revision:
-    criterion = Criterion.objects.select_related("current_revision").get(pk=criterion.pk)
-    assert criterion.current_revision is not None
-    return criterion.current_revision
 
 
 def ballot(criterion: Criterion, **facts: object) -> dict[str, object]:

@@ -6,8 +6,8 @@ import pytest
 
 from annotation.assigning import assign_reviewer
 from annotation.models import Conversation, Criterion, Drafting, SettledLikeness
-from tests.annotation.test_merging import ALIKE, SLEEP, current, in_discussion
-from tests.factories import Panel, draft, make_conversation, make_panel
+from tests.annotation.test_merging import ALIKE, SLEEP, in_discussion
+from tests.factories import Panel, current, draft, make_conversation, make_panel
 from tests.pages import api, at, got
 
 pytestmark = pytest.mark.django_db

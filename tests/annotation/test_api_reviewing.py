@@ -7,11 +7,11 @@ import pytest
 from annotation.assigning import assign_reviewer
 from annotation.discussing import end_discussion, request_vote
 from annotation.drafting import finish_drafting, revise_criterion
-from annotation.models import Criterion, Membership, Revision, UnsentText, Vote
+from annotation.models import Membership, UnsentText, Vote
 from annotation.round_acts import close_round, open_round
 from annotation.setting_up import set_up_study
 from annotation.unsent import keep_unsent
-from tests.factories import Panel, draft, make_conversation, make_panel, make_voting, vote
+from tests.factories import Panel, current, draft, make_conversation, make_panel, make_voting, vote
 from tests.pages import api, at, got
 
 pytestmark = pytest.mark.django_db
@@ -20,12 +20,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def panel() -> Panel:
     return make_panel()
-
-
-def current(criterion: Criterion) -> Revision:
-    found = Criterion.objects.select_related("current_revision").get(pk=criterion.pk).current_revision
-    assert found is not None
-    return found
 
 
 def post(person: Any, url: str, body: object = None) -> Any:

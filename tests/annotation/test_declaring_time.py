@@ -121,8 +121,9 @@ def test_the_sheet_totals_by_person_and_month_and_is_safe_in_a_spreadsheet(panel
     ]
     assert sheet["A2"].data_type in {"s", "inlineStr"}
     answer = signed_in(panel.adam).get(at(panel.study, "study_time_sheet_xlsx"))
-    assert answer.content == file.read_bytes()
-    assert openpyxl.load_workbook(io.BytesIO(answer.content)).sheetnames == ["time"]
+    sent = answer.getvalue()
+    assert sent == file.read_bytes()
+    assert openpyxl.load_workbook(io.BytesIO(sent)).sheetnames == ["time"]
     assert run("time_sheet", "pilot", "--output", str(tmp_path / "none" / "x.xlsx")).code == 1
 
 

@@ -8,7 +8,7 @@ from django.db import connection
 from annotation.discussing import add_comment
 from annotation.drafting import revise_criterion
 from annotation.models import Conversation, Criterion, FileImport, Revision, Round, Vote
-from tests.factories import Panel, make_panel, make_voting, vote
+from tests.factories import Panel, current, make_panel, make_voting, vote
 from tests.raw_sql import insert_like, refusal, run
 
 pytestmark = pytest.mark.django_db
@@ -43,12 +43,6 @@ def stored() -> Stored:
     open_conversation, [open_criterion], open_round = make_voting(panel=panel)
     vote(criterion=open_criterion, reviewer=panel.ben)
     return Stored(panel, conversation, criterion, revealed, open_conversation, open_criterion, open_round)
-
-
-def current(criterion: Criterion) -> Revision:
-    found = Criterion.objects.select_related("current_revision").get(pk=criterion.pk).current_revision
-    assert found is not None
-    return found
 
 
 def respell(stored: Stored) -> Revision:

@@ -16,7 +16,7 @@ from annotation.states import with_criterion_state
 from annotation.voting import WritersDoNotVote
 from annotation.writers import writers_of
 from tests.annotation.browsing import Browser, text_of
-from tests.factories import Panel, draft, make_conversation, make_panel, make_voting, vote
+from tests.factories import Panel, current, draft, make_conversation, make_panel, make_voting, vote
 
 pytestmark = pytest.mark.django_db
 SLEEP = "Asks since when the user has slept badly, before advising anything."
@@ -27,12 +27,6 @@ MIRRORED = "Fails to ask since when the user has slept badly, before advising an
 @pytest.fixture
 def panel() -> Panel:
     return make_panel()
-
-
-def current(criterion: Criterion) -> Revision:
-    found = Criterion.objects.select_related("current_revision").get(pk=criterion.pk).current_revision
-    assert found is not None
-    return found
 
 
 def in_discussion(panel: Panel) -> tuple[Conversation, Criterion, Criterion]:

@@ -8,8 +8,8 @@ from annotation.assigning import assign_reviewer
 from annotation.models import Criterion, SettledLikeness
 from annotation.round_acts import open_round
 from tests.annotation.browsing import Browser, text_of
-from tests.annotation.test_merging import ALIKE, SLEEP, current, in_discussion
-from tests.factories import Panel, draft, make_conversation, make_panel
+from tests.annotation.test_merging import ALIKE, SLEEP, in_discussion
+from tests.factories import Panel, current, draft, make_conversation, make_panel
 
 pytestmark = pytest.mark.django_db
 TWO = "Asks about sleep and names a helpline."

@@ -25,7 +25,7 @@ from annotation.models import Criterion, Revision, Round, RoundOutcome, User, Vo
 from annotation.states import count_states, with_criterion_state
 from annotation.voting import Ballot, NotEligible, RoundIsRevealedAlready, WritersDoNotVote, cast_vote
 from annotation.writers import writers_of
-from tests.factories import Panel, draft, join, make_conversation, make_panel, make_voting, vote
+from tests.factories import Panel, current, draft, join, make_conversation, make_panel, make_voting, vote
 
 pytestmark = pytest.mark.django_db
 
@@ -37,12 +37,6 @@ def panel() -> Panel:
 
 def state_of(criterion: Criterion) -> str:
     return str(with_criterion_state(Criterion.objects.filter(pk=criterion.pk)).get().state)
-
-
-def current(criterion: Criterion) -> Revision:
-    found = Criterion.objects.select_related("current_revision").get(pk=criterion.pk).current_revision
-    assert found is not None
-    return found
 
 
 def revise(criterion: Criterion, by: User, text: str) -> Revision:

@@ -27,7 +27,7 @@ from annotation.rounds import settle, settle_if_due
 from annotation.states import with_criterion_state
 from annotation.voting import Ballot, RoundIsRevealedAlready, cast_vote, take_back_vote
 from annotation.writers import writers_of
-from tests.factories import Panel, join, make_conversation, make_panel, make_voting, vote
+from tests.factories import Panel, current, join, make_conversation, make_panel, make_voting, vote
 from tests.journeys.commands import done
 
 pytestmark = pytest.mark.django_db
@@ -40,12 +40,6 @@ def panel() -> Panel:
 
 def fresh(criterion: Criterion) -> Criterion:
     return Criterion.objects.select_related("current_revision", "conversation", "study").get(pk=criterion.pk)
-
-
-def current(criterion: Criterion) -> Revision:
-    found = fresh(criterion).current_revision
-    assert found is not None
-    return found
 
 
 def state_of(criterion: Criterion) -> str:

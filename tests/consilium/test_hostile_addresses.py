@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from tests.factories import Panel, make_panel, make_voting
+from tests.pages import api
 
 pytestmark = pytest.mark.django_db
 
@@ -56,3 +57,18 @@ def test_a_version_that_is_no_number_is_none(panel: Panel, number: str) -> None:
     client = signed_in(panel)
     assert client.get(f"/studies/s/versions/{number}/").status_code == 404
     assert client.get(f"/api/v1/studies/s/versions/{number}/").status_code == 404
+
+
+@pytest.mark.parametrize("address", ["", "nonsense/", "studies/s/conversations/not-an-id/", "versions/\u00e9/"])
+def test_an_address_that_the_api_lacks_is_said_in_json_and_only_to_who_is_known(panel: Panel, address: str) -> None:
+    known = api(panel.ana)
+    for answer in (known.get(f"/api/v1/{address}"), known.post(f"/api/v1/{address}", {}, format="json")):
+        assert answer.status_code == 404
+        assert answer.json() == {"detail": "There is no such address."}
+    unknown = Client().get(f"/api/v1/{address}")
+    assert (unknown.status_code, unknown["Content-Type"]) == (401, "application/json")
+
+
+def test_a_missing_slash_leads_to_the_address_with_it(panel: Panel) -> None:
+    answer = api(panel.ana).get("/api/v1/studies")
+    assert (answer.status_code, answer["Location"]) == (301, "/api/v1/studies/")

@@ -131,6 +131,7 @@ def test_every_error_of_a_file_is_told_at_once_and_nothing_is_written(panel: Pan
         (8, "text"),
         (9, "text"),
         (10, "kind"),
+        (10, "sample"),
     ]
     assert "lines 5 and 6" in report.errors[3].message
     assert (Response.objects.count(), Respondent.objects.count()) == (1, 1)
@@ -199,3 +200,24 @@ def test_no_query_is_made_a_row(panel: Panel, conversation: Conversation) -> Non
         return len(queries)
 
     assert count("few", 2) == count("many", 90)
+
+
+def test_a_faulty_row_is_looked_up_and_compared_in_its_other_cells(panel: Panel, conversation: Conversation) -> None:
+    assert not take_in(panel, jsonl(said())).errors
+    report = take_in(
+        panel,
+        jsonl(
+            said(kind="robot", text="Another text."),
+            said(sample=0, conversation_id="nowhere", kind="human"),
+            said(respondent="", conversation_id="nowhere"),
+            said(respondent="new", text=["list"], conversation_id="nowhere"),
+            said(respondent="new", sample=2, kind="human", finish_reason=["list"]),
+            said(respondent="new", sample=3, kind="model"),
+        ),
+    )
+    assert sorted(errors(report)) == [
+        *[(1, "kind"), (1, "text"), (2, "conversation_id"), (2, "kind"), (2, "sample")],
+        *[(3, "conversation_id"), (3, "respondent"), (4, "conversation_id"), (4, "text")],
+        *[(5, "finish_reason"), (6, "kind")],
+    ]
+    assert Response.objects.count() == 1

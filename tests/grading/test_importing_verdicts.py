@@ -210,3 +210,25 @@ def test_no_query_is_made_a_row(scene: Scene) -> None:
         return len(queries)
 
     assert count(range(1, 3)) == count(range(3, 50))
+
+
+def test_a_faulty_row_is_looked_up_and_compared_in_its_other_cells(scene: Scene) -> None:
+    assert not scene.take_in(jsonl(scene.judged())).errors
+    report = scene.take_in(
+        jsonl(
+            scene.judged(verdict="perhaps", respondent="nobody", criterion_id="unknown"),
+            scene.judged(reviewer="nobody@example.org", conversation_id="nowhere"),
+            scene.judged(sample="first", criterion_id=scene.other.external_id),
+            scene.judged(verdict="perhaps", sample=2),
+            scene.judged(verdict="not_met", comment=["a list"]),
+            scene.judged(conversation_id="nowhere", respondent="nobody", criterion_id="unknown"),
+            scene.judged(reviewer="chloe@example.org", comment=["a list"]),
+            scene.judged(reviewer="chloe@example.org", verdict="not_met"),
+        )
+    )
+    assert sorted(errors(report)) == [
+        *[(1, "criterion_id"), (1, "respondent"), (1, "verdict"), (2, "conversation_id"), (2, "reviewer")],
+        *[(3, "criterion_id"), (3, "sample"), (4, "respondent"), (4, "verdict"), (5, "comment"), (5, "verdict")],
+        *[(6, "conversation_id"), (6, "criterion_id"), (6, "respondent"), (7, "comment"), (8, "verdict")],
+    ]
+    assert report.created == 0

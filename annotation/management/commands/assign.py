@@ -4,9 +4,10 @@ from argparse import ArgumentParser
 from typing import Any
 
 from annotation.assigning import assign_reviewer, assign_reviewers, plan_assignment, unassign_reviewer
-from annotation.command_line import add_study, find_actor, find_conversations, find_study
+from annotation.command_line import add_study, find_actor, find_study
 from annotation.joining import NobodyByThisAddress, find_person
 from annotation.models import Study
+from annotation.named_conversations import find_conversations
 from annotation.reviewer_rules import MOST_REVIEWERS
 from consilium.commands import ConsiliumCommand, WrongUse
 

@@ -7,9 +7,7 @@ from typing import Any
 from annotation.command_line import add_study, find_actor, find_study
 from annotation.raw_data import RAW_TABLES, RawFormat, write_raw_table
 from annotation.rounds import settle_if_due
-from consilium.commands import ConsiliumCommand, WrongUse
-from consilium.downloads import CantBeWritten, FileCantBeWritten
-from consilium.tables import Unwritable
+from consilium.commands import ConsiliumCommand, replaced_in_words, writing_to
 
 
 class Command(ConsiliumCommand):
@@ -24,18 +22,11 @@ class Command(ConsiliumCommand):
 
     def act(self, **options: Any) -> dict[str, Any]:
         study, file, kind = find_study(options["study"]), options["output"], options["what"]
-        if not file.name:
-            raise WrongUse("--output takes the name of a file.")
-        settle_if_due(study)
         format = RawFormat(options["format"])
-        try:
-            written = write_raw_table(
-                study=study, kind=kind, format=format, file=file, reader=find_actor(options["by"])
-            )
-        except Unwritable as misfit:
-            raise CantBeWritten(why=str(misfit)) from misfit
-        except OSError as error:
-            raise FileCantBeWritten(file=file, why=error.strerror or str(error)) from error
+        reader = find_actor(options["by"])
+        settle_if_due(study)
+        with writing_to(file):
+            written = write_raw_table(study=study, kind=kind, format=format, file=file, reader=reader)
         return {
             "study": study.slug,
             "what": kind,
@@ -46,8 +37,5 @@ class Command(ConsiliumCommand):
         }
 
     def say(self, report: dict[str, Any]) -> str:
-        lines = [f"{report['rows']:,} rows of {report['what']} are in {report['file']}."]
-        if report["replaced"]:
-            cells = "1 cell holds" if report["replaced"] == 1 else f"{report['replaced']:,} cells hold"
-            lines.append(f"{cells} characters that a workbook can't; they are written as _xHHHH_.")
-        return "\n".join(lines)
+        done = f"{report['rows']:,} rows of {report['what']} are in {report['file']}."
+        return "\n".join([done, *replaced_in_words(report["replaced"])])

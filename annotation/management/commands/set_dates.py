@@ -6,7 +6,8 @@ from typing import Any
 
 from django.db import transaction
 
-from annotation.command_line import add_study, find_conversations, find_study
+from annotation.command_line import add_study, find_study
+from annotation.named_conversations import find_conversations
 from annotation.setting_dates import DateOf, read_date, set_dates
 from consilium.commands import ConsiliumCommand, Refused, WrongUse
 

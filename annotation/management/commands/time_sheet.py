@@ -6,7 +6,7 @@ from typing import Any
 
 from annotation.command_line import add_study, find_study
 from annotation.declaring_time import write_time_sheet
-from consilium.commands import ConsiliumCommand, Refused
+from consilium.commands import ConsiliumCommand, writing_to
 
 
 class Command(ConsiliumCommand):
@@ -14,14 +14,12 @@ class Command(ConsiliumCommand):
 
     def add_words(self, parser: ArgumentParser) -> None:
         add_study(parser, records_who=False)
-        parser.add_argument("--output", required=True, metavar="FILE")
+        parser.add_argument("--output", metavar="FILE", required=True, type=Path)
 
     def act(self, **options: Any) -> dict[str, Any]:
-        study, file = find_study(options["study"]), Path(options["output"])
-        try:
+        study, file = find_study(options["study"]), options["output"]
+        with writing_to(file):
             written = write_time_sheet(study, file)
-        except OSError as error:
-            raise Refused(f"{file} can't be written: {error.strerror}.") from error
         return {"study": study.slug, "file": str(file), "rows": written.rows}
 
     def say(self, report: dict[str, Any]) -> str:

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.command_line import find_study
-from consilium.commands import ConsiliumCommand, WrongUse
-from consilium.downloads import FileCantBeWritten
+from consilium.commands import ConsiliumCommand, replaced_in_words, writing_to
 from rubrics.counting_words import counted_conversations, counted_criteria
 from rubrics.exporting import ExportFormat, export_version
 from rubrics.finding import find_version
@@ -24,12 +23,8 @@ class Command(ConsiliumCommand):
     def act(self, **options: Any) -> dict[str, Any]:
         version = find_version(find_study(options["study"]), options["version"])
         file: Path = options["output"]
-        if not file.name:
-            raise WrongUse("--output takes the name of a file.")
-        try:
+        with writing_to(file):
             exported = export_version(version=version, format=ExportFormat(options["format"]), file=file)
-        except OSError as error:
-            raise FileCantBeWritten(file=file, why=error.strerror or str(error)) from error
         return {
             "version": version.number if version.number is not None else version.name,
             "format": exported.format.value,
@@ -48,7 +43,4 @@ class Command(ConsiliumCommand):
             f"digest         {report['digest']}",
             f"record digest  {report['record_digest']}",
         ]
-        if report["replaced"]:
-            cells = "1 cell holds" if report["replaced"] == 1 else f"{report['replaced']:,} cells hold"
-            lines.append(f"{cells} characters that a workbook can't; they are written as _xHHHH_.")
-        return "\n".join(lines)
+        return "\n".join([*lines, *replaced_in_words(report["replaced"])])
