@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from uuid import UUID
 
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import OuterRef
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotation import consensus
@@ -47,10 +50,12 @@ class Covered:
     writers: set[UUID]
     eligible: set[UUID]
     votes: list[Vote] = field(default_factory=list)
+    voted: set[UUID] = field(default_factory=set)
+    """Who voted on the current wording: asked for while the round is open."""
 
     def waits_for(self) -> set[UUID]:
         """Eligible reviewers who have not voted on the current wording."""
-        return self.eligible - {vote.reviewer_id for vote in self.votes if vote.wording_id == self.wording_id}
+        return self.eligible - self.voted
 
     def voices(self) -> set[UUID]:
         """Who voted on the current wording. Recusing is no voice: it counts nowhere."""
@@ -88,17 +93,39 @@ def active_reviewers(conversation_ids: Collection[UUID]) -> dict[UUID, set[UUID]
 
 def gather(rounds: Collection[Round]) -> dict[UUID, list[Covered]]:
     """The standing criteria of each round with writers, eligible reviewers and votes. Five queries, however many."""
+    gathered = _gather_without_votes(rounds)
+    _add_votes(gathered, rounds)
+    return gathered
+
+
+def _add_votes(gathered: dict[UUID, list[Covered]], rounds: Collection[Round]) -> None:
+    votes: dict[tuple[UUID, UUID], list[Vote]] = defaultdict(list)
+    for vote in Vote.objects.filter(round__in=rounds).select_related("wording"):
+        votes[vote.round_id, vote.wording.criterion_id].append(vote)
+    for this in rounds:
+        for covered in gathered[this.id]:
+            covered.votes = votes[this.id, covered.criterion.id]
+
+
+def _gather_without_votes(rounds: Collection[Round]) -> dict[UUID, list[Covered]]:
+    """As ``gather``; of the votes only who voted on the current wording.
+
+    One row a criterion, whoever has voted: while a round is open the work of an act tells nobody how many have.
+    """
+    voted = Vote.objects.filter(
+        round=OuterRef("round"),
+        wording=Coalesce(
+            OuterRef("criterion__current_revision__same_wording_as"), OuterRef("criterion__current_revision")
+        ),
+    )
     rows = list(
-        RoundCriterion.objects.filter(
-            round__in=rounds, criterion__withdrawn_at=None, criterion__merged_into=None
-        ).select_related("criterion__current_revision")
+        RoundCriterion.objects.filter(round__in=rounds, criterion__withdrawn_at=None, criterion__merged_into=None)
+        .select_related("criterion__current_revision")
+        .annotate(voted=ArraySubquery(voted.values("reviewer")))
     )
     writers = writers_of(row.criterion for row in rows)
     conversations = {this.id: this.conversation_id for this in rounds}
     reviewers = active_reviewers(set(conversations.values()))
-    votes: dict[tuple[UUID, UUID], list[Vote]] = defaultdict(list)
-    for vote in Vote.objects.filter(round__in=rounds).select_related("wording"):
-        votes[vote.round_id, vote.wording.criterion_id].append(vote)
     gathered: dict[UUID, list[Covered]] = {this.id: [] for this in rounds}
     for row in rows:
         revision = row.criterion.current_revision
@@ -110,7 +137,7 @@ def gather(rounds: Collection[Round]) -> dict[UUID, list[Covered]]:
                 wording_id=revision.wording_id,
                 writers=mine,
                 eligible=reviewers[conversations[row.round_id]] - mine,
-                votes=votes[row.round_id, row.criterion_id],
+                voted=set(row.voted),
             )
         )
     return gathered
@@ -130,9 +157,11 @@ def reveal_if_due(study: Study, rounds: list[Round], *, past: Collection[UUID] =
     if not rounds:
         return []
     policy = study.policy
-    gathered = gather(rounds)
+    gathered = _gather_without_votes(rounds)
     due = [this for this in rounds if this.id in past or is_complete(gathered[this.id], policy)]
-    reveal(due, gathered, policy)
+    if due:
+        _add_votes(gathered, due)
+        reveal(due, gathered, policy)
     return due
 
 

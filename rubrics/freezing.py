@@ -314,8 +314,12 @@ def policy_facts_of(policy: Policy) -> dict[str, object]:
 
 
 def is_set_after_votes(policy: Policy) -> bool:
-    """Whether a policy was made after the first vote of its study: its threshold may have been chosen to fit."""
-    first = Vote.objects.filter(round__conversation__study=policy.study_id).aggregate(at=Min("cast_at"))["at"]
+    """Whether a policy was made after the first vote of its study: its threshold may have been chosen to fit.
+
+    Votes of an open round don't count: nobody could fit a threshold to them, and a version would tell of their time.
+    """
+    votes = Vote.objects.filter(round__conversation__study=policy.study_id, round__revealed_at__isnull=False)
+    first = votes.aggregate(at=Min("cast_at"))["at"]
     return first is not None and policy.created_at > first
 
 

@@ -32,7 +32,7 @@ from rubrics.selecting import (
     StoredDecisionDiffers,
     select,
 )
-from tests.factories import Panel, draft, make_conversation, make_panel, vote
+from tests.factories import Panel, draft, make_conversation, make_panel, make_voting, vote
 from tests.rubrics.making import AXIS, make_agreed, make_drafted, make_row, take_in
 
 pytestmark = pytest.mark.django_db
@@ -433,6 +433,15 @@ def test_a_policy_that_was_made_after_a_vote_says_so(panel: Panel) -> None:
     version = freeze(panel)
     assert version.is_threshold_set_after_votes
     assert version.policy_sha256 != RubricVersion.objects.get(number=1).policy_sha256
+
+
+def test_a_vote_of_an_open_round_makes_no_version_say_so(panel: Panel) -> None:
+    """Else a freeze would tell that somebody had voted there before the policy was changed."""
+    _, (waiting,), _ = make_voting(panel=panel)
+    vote(criterion=waiting, reviewer=panel.ben)
+    another_policy(panel, points_tolerance=3)
+    make_agreed(panel=panel)
+    assert not freeze(panel).is_threshold_set_after_votes
 
 
 def test_a_policy_that_was_changed_before_the_first_vote_does_not(panel: Panel) -> None:
