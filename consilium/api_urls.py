@@ -23,5 +23,5 @@ urlpatterns = [
     path("", include("rubrics.api_urls")),
     path("", include("grading.api_urls")),
     # only what ends in a slash, as all of the API does: without one Django leads to it
-    re_path(r"^(?:.*/)?$", extend_schema(exclude=True)(NoSuchAddress).as_view()),
+    re_path(r"^(?:.*/)?$", extend_schema(exclude=True)(NoSuchAddress).as_view(), name="api_no_such_address"),
 ]
