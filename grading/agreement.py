@@ -12,10 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext, ngettext
+
 from grading.models import Grade, ReviewerVerdict, Run, RunResponse
 from grading.statistics import nominal
 from grading.statistics.tables import PairTable, count_units, pair_each_with_others, pair_ratings
 from grading.statistics.undefined import Coefficient
+from grading.told_again import reason_in_words
 from rubrics.models import FrozenCriterion
 
 CATEGORIES = ("met", "not_met")
@@ -232,20 +235,33 @@ def finding(report: AgreementReport) -> str:
     kappa = report.overall.coefficients["kappa"]
     if kappa.value is None:
         assert kappa.reason is not None
-        return f"Agreement beyond chance can't be told: {kappa.reason.sentence}"
-    few = "one conversation" if report.conversations == 1 else f"only {report.conversations} conversations"
+        why = reason_in_words(kappa.reason.sentence)
+        return gettext("Agreement beyond chance can't be told: {why}").format(why=why)
     if report.overall.is_too_few:
-        said = f"the grader and the clinicians say the same on {report.overall.agreed} of {report.overall.n} pairs"
-        return f"Too few to tell: {said}, from {few.removeprefix('only ')}."
+        return ngettext(
+            "Too few to tell: the grader and the clinicians say the same on {agreed} of {n} pairs, from one "
+            "conversation.",
+            "Too few to tell: the grader and the clinicians say the same on {agreed} of {n} pairs, from "
+            "{conversations} conversations.",
+            report.conversations,
+        ).format(agreed=report.overall.agreed, n=report.overall.n, conversations=report.conversations)
     among = [value for figures in report.among_clinicians.values() if (value := figures.shown("kappa")) is not None]
-    sentence = f"The grader's kappa with the clinicians is {_said(kappa.value)}"
+    sentence = gettext("The grader's kappa with the clinicians is {kappa}")
     if report.conversations < FEW_CONVERSATIONS:
-        sentence = f"From {few}, too little to conclude from: t{sentence[1:]}"
+        sentence = ngettext(
+            "From one conversation, too little to conclude from: the grader's kappa with the clinicians is {kappa}",
+            "From only {conversations} conversations, too little to conclude from: the grader's kappa with the "
+            "clinicians is {kappa}",
+            report.conversations,
+        )
+    said = sentence.format(kappa=_said(kappa.value), conversations=report.conversations)
     if not among:
-        return f"{sentence}; the clinicians have too few pairs in common to compare with."
+        return gettext("{said}; the clinicians have too few pairs in common to compare with.").format(said=said)
     low, high = _said(min(among)), _said(max(among))
-    span = f"is {low}" if low == high else f"runs from {low} to {high}"
-    return f"{sentence}; that of each clinician with the others {span}."
+    if low == high:
+        return gettext("{said}; that of each clinician with the others is {kappa}.").format(said=said, kappa=low)
+    span = gettext("{said}; that of each clinician with the others runs from {low} to {high}.")
+    return span.format(said=said, low=low, high=high)
 
 
 def _said(value: float) -> str:

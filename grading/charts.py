@@ -10,6 +10,7 @@ from typing import Any
 
 import altair
 import vl_convert
+from django.utils.translation import gettext, gettext_noop
 
 from grading.agreement import AgreementReport
 
@@ -38,6 +39,7 @@ COLOURS = {
     Scheme.LIGHT: Colours(sheet="#ffffff", ink="#1d282c", quiet="#556165", accent="#0b6560", line="#ddd6c9"),
     Scheme.DARK: Colours(sheet="#1b2225", ink="#e9e6df", quiet="#a6b0b3", accent="#6cc9bf", line="#333d41"),
 }
+GRADER, OTHERS = gettext_noop("the grader"), gettext_noop("the other clinicians")
 WIDTHS = {"wide": 640, "narrow": 340}
 """Pixels of the whole picture."""
 
@@ -46,7 +48,7 @@ def kappa_points(report: AgreementReport) -> list[dict[str, Any]]:
     """The marks of the chart. Left out are undefined values and those of too few pairs; the table says why."""
     rows: list[dict[str, Any]] = []
     for email, figures in report.by_clinician.items():
-        for who, of in (("the grader", figures), ("the other clinicians", report.among_clinicians[email])):
+        for who, of in ((GRADER, figures), (OTHERS, report.among_clinicians[email])):
             if (value := of.shown("kappa")) is not None:
                 rows.append({"clinician": report.names[email], "with": who, "kappa": round(value, 6)})
     return rows
@@ -60,20 +62,22 @@ def kappa_by_clinician(report: AgreementReport, *, scheme: Scheme = Scheme.LIGHT
     base = altair.Chart(altair.InlineData(values=rows)).encode(
         x=altair.X(
             "kappa:Q",
-            title="Cohen's kappa with this clinician",
+            title=gettext("Cohen's kappa with this clinician"),
             scale=altair.Scale(domain=[low, 1], nice=True),
             axis=altair.Axis(tickCount=4 if is_narrow else 8),
         ),
         y=altair.Y("clinician:N", title=None, sort=None),
     )
-    others = base.transform_filter("datum.with == 'the other clinicians'").mark_point(
+    others = base.transform_filter(altair.datum["with"] == OTHERS).mark_point(
         size=120, color=colours.ink, strokeWidth=2, filled=False
     )
-    grader = base.transform_filter("datum.with == 'the grader'").mark_circle(size=130, color=colours.accent, opacity=1)
+    grader = base.transform_filter(altair.datum["with"] == GRADER).mark_circle(
+        size=130, color=colours.accent, opacity=1
+    )
     # The first of each kind carries its name: the one above its mark, the other below, so that they never meet.
     labels = [
         _label(base, row, dy=dy, colour=colour, low=low, size=size)
-        for who, dy, colour in (("the grader", -15, colours.accent), ("the other clinicians", 17, colours.ink))
+        for who, dy, colour in ((GRADER, -15, colours.accent), (OTHERS, 17, colours.ink))
         for row in [next((row for row in rows if row["with"] == who), None)]
         if row is not None
     ]
@@ -111,5 +115,5 @@ def _label(base: Any, row: dict[str, Any], *, dy: int, colour: str, low: float, 
         base.transform_filter(altair.datum.clinician == row["clinician"])
         .transform_filter(altair.datum["with"] == row["with"])
         .mark_text(align=align, dx={"left": -5, "right": 5}.get(align, 0), dy=dy, color=colour, fontSize=size)
-        .encode(text=altair.value(row["with"]))
+        .encode(text=altair.value(gettext(row["with"])))
     )

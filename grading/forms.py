@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Study
 from grading.models import Grader, ReviewerVerdict
@@ -16,25 +17,27 @@ NO_KEY = "none"
 class GraderForm(forms.Form):
     """A grader to register: any OpenAI-compatible server."""
 
-    name = forms.CharField(max_length=100, help_text="As runs and reports will call it.")
+    name = forms.CharField(label=_("Name"), max_length=100, help_text=_(_("As runs and reports will call it.")))
     base_url = forms.CharField(
-        label="Address",
+        label=_(_("Address")),
         max_length=500,
-        help_text="Of an OpenAI-compatible server, with its path: http://127.0.0.1:8080/v1",
+        help_text=_(_("Of an OpenAI-compatible server, with its path: http://127.0.0.1:8080/v1")),
         widget=forms.TextInput(attrs={"dir": "ltr", "inputmode": "url", "spellcheck": "false"}),
     )
-    model = forms.CharField(max_length=200, widget=forms.TextInput(attrs={"dir": "ltr", "spellcheck": "false"}))
+    model = forms.CharField(
+        label=_("Model"), max_length=200, widget=forms.TextInput(attrs={"dir": "ltr", "spellcheck": "false"})
+    )
     api_key_variable = forms.TypedChoiceField(
-        label="Key, where the endpoint needs one",
+        label=_(_("Key, where the endpoint needs one")),
         coerce=lambda name: "" if name == NO_KEY else name,
-        help_text="The environment variable that holds the key. Only those that the settings list can be chosen.",
+        help_text=_(_("The environment variable that holds the key. Only those that the settings list can be chosen.")),
     )
     concurrency = forms.IntegerField(
-        label="Calls at once",
+        label=_(_("Calls at once")),
         min_value=1,
         max_value=1000,
         initial=8,
-        help_text="At most, over all workers.",
+        help_text=_(_("At most, over all workers.")),
         widget=forms.NumberInput(attrs={"class": "short"}),
     )
 
@@ -42,14 +45,14 @@ class GraderForm(forms.Form):
         super().__init__(*args, **kwargs)
         field = self.fields["api_key_variable"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [(NO_KEY, "None"), *((name, name) for name in settings.GRADER_KEY_VARIABLES)]
+        field.choices = [(NO_KEY, _("None")), *((name, name) for name in settings.GRADER_KEY_VARIABLES)]
 
 
 class RunForm(forms.Form):
     """A version and a grader to run it with."""
 
-    version = forms.ModelChoiceField(RubricVersion.objects.none(), empty_label=None)
-    grader = forms.ModelChoiceField(Grader.objects.none(), empty_label=None)
+    version = forms.ModelChoiceField(RubricVersion.objects.none(), label=_("Version"), empty_label=None)
+    grader = forms.ModelChoiceField(Grader.objects.none(), label=_("Grader"), empty_label=None)
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext, gettext_noop
 
 from annotation.demo import demo_study
 from annotation.models import Study, User
@@ -138,19 +139,19 @@ def register_grader(
             )
     except IntegrityError:  # two at once; the other has made it
         grader = Grader.objects.get(study=study, name=name)
-    if differing := [_FACTS[fact] for fact, value in facts.items() if getattr(grader, fact) != value]:
+    if differing := [gettext(_FACTS[fact]) for fact, value in facts.items() if getattr(grader, fact) != value]:
         raise GraderNameIsTaken(name=name, facts=", ".join(differing))
     return grader
 
 
 _FACTS = {
-    "base_url": "address",
-    "model": "model",
-    "prompt_version": "prompt version",
-    "mode": "mode",
-    "parameters": "parameters",
-    "api_key_variable": "key variable",
-    "concurrency": "number of calls at once",
+    "base_url": gettext_noop("address"),
+    "model": gettext_noop("model"),
+    "prompt_version": gettext_noop("prompt version"),
+    "mode": gettext_noop("mode"),
+    "parameters": gettext_noop("parameters"),
+    "api_key_variable": gettext_noop("key variable"),
+    "concurrency": gettext_noop("number of calls at once"),
 }
 
 
@@ -208,24 +209,28 @@ def check_address(base_url: str, *, on_page: bool) -> str:
         parts = urlsplit(given)
         port = parts.port
     except ValueError:
-        raise AddressNotUsable(reason="it has a host or a port that is none") from None
+        raise AddressNotUsable(reason=gettext("it has a host or a port that is none")) from None
     host = parts.hostname or ""
     if parts.scheme not in {"http", "https"} or not host:
-        raise AddressNotUsable(reason="it begins with http:// or https:// and a host, as http://127.0.0.1:8080/v1 does")
-    if port == 0 or len(given) > 500 or not given.isprintable() or " " in given:
-        raise AddressNotUsable(reason="it is too long, or holds characters that no address has")
-    if parts.username is not None or parts.password is not None:
-        raise AddressNotUsable(reason="it holds a name or a password; a key is given by the name of its variable")
-    if parts.query or parts.fragment:
-        raise AddressNotUsable(reason="it ends before any ? or #")
-    if _is_link_local(host):
-        raise AddressNotUsable(reason="link-local addresses are a machine's own services, not a grader")
-    if on_page and not settings.IS_LOCAL and is_this_machine(host) and host not in settings.GRADER_HTTP_HOSTS:
-        raise AddressNotUsable(reason=f"{host} is the server itself (to be listed in GRADER_HTTP_HOSTS, if meant)")
-    if parts.scheme == "http" and not is_this_machine(host) and host not in settings.GRADER_HTTP_HOSTS:
         raise AddressNotUsable(
-            reason=f"http is for this machine only, {host} needs https (or to be listed in GRADER_HTTP_HOSTS)"
+            reason=gettext("it begins with http:// or https:// and a host, as http://127.0.0.1:8080/v1 does")
         )
+    if port == 0 or len(given) > 500 or not given.isprintable() or " " in given:
+        raise AddressNotUsable(reason=gettext("it is too long, or holds characters that no address has"))
+    if parts.username is not None or parts.password is not None:
+        raise AddressNotUsable(
+            reason=gettext("it holds a name or a password; a key is given by the name of its variable")
+        )
+    if parts.query or parts.fragment:
+        raise AddressNotUsable(reason=gettext("it ends before any ? or #"))
+    if _is_link_local(host):
+        raise AddressNotUsable(reason=gettext("link-local addresses are a machine's own services, not a grader"))
+    if on_page and not settings.IS_LOCAL and is_this_machine(host) and host not in settings.GRADER_HTTP_HOSTS:
+        said = gettext("{host} is the server itself (to be listed in GRADER_HTTP_HOSTS, if meant)")
+        raise AddressNotUsable(reason=said.format(host=host))
+    if parts.scheme == "http" and not is_this_machine(host) and host not in settings.GRADER_HTTP_HOSTS:
+        said = gettext("http is for this machine only, {host} needs https (or to be listed in GRADER_HTTP_HOSTS)")
+        raise AddressNotUsable(reason=said.format(host=host))
     return urlunsplit((parts.scheme, parts.netloc.lower(), parts.path.rstrip("/"), "", ""))
 
 

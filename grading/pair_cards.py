@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext, ngettext
+
 from consilium.templatetags.consilium_text import in_words
 from grading.agreement import Judged
 from grading.models import Grade, Response, Run
@@ -67,34 +69,50 @@ def lay_out(run: Run, units: Sequence[Sequence[Judged]], asked: Asked, names: Ma
 def heading(asked: Asked, names: Mapping[str, str]) -> str:
     """What a page of pairs is of: "Pairs on the axis Accuracy where grader and clinician differ"."""
     parts = []
-    if asked.axis is not None:
-        parts.append(f"on the axis {axis_words(asked.axis)}" if asked.axis else "without an axis")
+    if asked.axis:
+        parts.append(gettext("on the axis {axis}").format(axis=axis_words(asked.axis)))
+    elif asked.axis is not None:
+        parts.append(gettext("without an axis"))
     if asked.criterion is not None:
-        parts.append(f"on the criterion {asked.criterion}")
+        parts.append(gettext("on the criterion {criterion}").format(criterion=asked.criterion))
     if asked.reviewer is not None:
-        parts.append(f"judged by {names.get(asked.reviewer, asked.reviewer)}")
+        parts.append(gettext("judged by {name}").format(name=names.get(asked.reviewer, asked.reviewer)))
     grader, clinician = (in_words(said or "").lower() for said in (asked.grader, asked.clinician))
     if grader and grader == clinician:
-        parts.append(f"where grader and clinician say {grader}")
+        parts.append(gettext("where grader and clinician say {verdict}").format(verdict=grader))
     elif grader and clinician:
-        parts.append(f"where the grader says {grader} and the clinician {clinician}")
-    elif grader or clinician:
-        parts.append(f"where the {'grader' if grader else 'clinician'} says {grader or clinician}")
+        said = gettext("where the grader says {grader} and the clinician {clinician}")
+        parts.append(said.format(grader=grader, clinician=clinician))
+    elif grader:
+        parts.append(gettext("where the grader says {verdict}").format(verdict=grader))
+    elif clinician:
+        parts.append(gettext("where the clinician says {verdict}").format(verdict=clinician))
     if asked.differ:
-        parts.append("where grader and clinician differ")
-    return " ".join(["Pairs", *parts]) if parts else "All pairs"
+        parts.append(gettext("where grader and clinician differ"))
+    if not parts:
+        return gettext("All pairs")
+    return gettext("Pairs {of_what}").format(of_what=" ".join(parts))
 
 
 def summary(chosen: Sequence[Judged], cards: int) -> str:
     """How many verdicts a page holds, and how many of them make a pair: "168 verdicts, 151 make a pair"."""
     pairs = sum(pair.is_pair for pair in chosen)
-    verdicts = "1 verdict" if len(chosen) == 1 else f"{len(chosen):,} verdicts"
-    one_card = "1 response and criterion" if cards == 1 else f"{cards:,} responses \N{MULTIPLICATION SIGN} criteria"
-    make = "makes" if pairs == 1 else "make"
-    sentence = f"{verdicts} on {one_card}: {pairs:,} {make} a pair with a grade."
+    verdicts = ngettext("{number} verdict", "{number} verdicts", len(chosen)).format(number=f"{len(chosen):,}")
+    units = ngettext("{number} response and criterion", "{number} responses × criteria", cards)
+    sentence = ngettext(
+        "{verdicts} on {units}: {pairs} makes a pair with a grade.",
+        "{verdicts} on {units}: {pairs} make a pair with a grade.",
+        pairs,
+    ).format(verdicts=verdicts, units=units.format(number=f"{cards:,}"), pairs=f"{pairs:,}")
     cannot_tell = sum(pair.clinician is None for pair in chosen)
     unscored = sum(pair.clinician is not None and pair.grader is None and pair.is_graded for pair in chosen)
     waiting = sum(pair.clinician is not None and not pair.is_graded for pair in chosen)
-    left = {"can't tell": cannot_tell, "on what the grader left unscored": unscored, "not graded yet": waiting}
-    without = ", ".join(f"{number:,} {words}" for words, number in left.items() if number)
-    return f"{sentence} The rest make none: {without}." if without else sentence
+    left = (
+        (gettext("{number} can't tell"), cannot_tell),
+        (gettext("{number} on what the grader left unscored"), unscored),
+        (gettext("{number} not graded yet"), waiting),
+    )
+    without = ", ".join(words.format(number=f"{number:,}") for words, number in left if number)
+    if not without:
+        return sentence
+    return gettext("{sentence} The rest make none: {without}.").format(sentence=sentence, without=without)

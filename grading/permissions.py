@@ -7,6 +7,7 @@ opened a run's grades is no longer a blind judge of its pairs, and is told so be
 from typing import Any
 
 from django.http import Http404
+from django.utils.translation import gettext
 
 from annotation.models import Membership, Role, Study
 from annotation.permissions import has_role, oversees
@@ -54,5 +55,5 @@ def find_version_to_judge(study: Study, address: str) -> RubricVersion:
     """The study's version by its number or name, if its responses can be judged by hand; Http404 else."""
     version = find_version_of(study, address)
     if not versions_to_judge(study).filter(pk=version.pk).exists():
-        raise Http404("This version is withdrawn: nothing of it is judged any more.")
+        raise Http404(gettext("This version is withdrawn: nothing of it is judged any more."))
     return version

@@ -2,7 +2,10 @@
 
 from enum import StrEnum
 
+from django.utils.translation import gettext, gettext_noop
+
 from grading.replies import UnscoredReason
+from grading.told_again import reason_in_words
 
 
 class NoReplyReason(StrEnum):
@@ -21,17 +24,17 @@ class NoReplyReason(StrEnum):
 
 
 _SENTENCES = {
-    NoReplyReason.CONTEXT_EXCEEDED: "The texts are longer than the model's context; nothing was cut.",
-    NoReplyReason.NOT_ACCEPTED: "The endpoint does not accept this call.",
-    NoReplyReason.ENDPOINT_FAULT: "The endpoint had a fault each time that it was asked.",
-    NoReplyReason.OUTCOME_UNKNOWN: "The calls broke off too often before an answer came.",
-    NoReplyReason.TEXT_REMOVED: "The text was removed from the version.",
-    NoReplyReason.SCALE_NOT_GRADED: "Only criteria that are met or not met can be graded so far.",
+    NoReplyReason.CONTEXT_EXCEEDED: gettext_noop("The texts are longer than the model's context; nothing was cut."),
+    NoReplyReason.NOT_ACCEPTED: gettext_noop("The endpoint does not accept this call."),
+    NoReplyReason.ENDPOINT_FAULT: gettext_noop("The endpoint had a fault each time that it was asked."),
+    NoReplyReason.OUTCOME_UNKNOWN: gettext_noop("The calls broke off too often before an answer came."),
+    NoReplyReason.TEXT_REMOVED: gettext_noop("The text was removed from the version."),
+    NoReplyReason.SCALE_NOT_GRADED: gettext_noop("Only criteria that are met or not met can be graded so far."),
 }
 
 
 def sentence_for(reason: str) -> str:
-    """The sentence of a grade's stored reason; the reason itself where it is none of ours."""
+    """The sentence of a grade's stored reason, in the reader's language; the reason itself where it is none of ours."""
     if reason in set(UnscoredReason):
-        return UnscoredReason(reason).sentence
-    return NoReplyReason(reason).sentence if reason in set(NoReplyReason) else reason
+        return reason_in_words(UnscoredReason(reason).sentence)
+    return gettext(NoReplyReason(reason).sentence) if reason in set(NoReplyReason) else reason

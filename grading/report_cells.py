@@ -7,12 +7,15 @@ where the grader has not got there; *counts only* where pairs are too few for a 
 from dataclasses import dataclass, field
 from string import ascii_lowercase
 
+from django.utils.translation import gettext, gettext_noop
+
 from consilium.templatetags.consilium_text import decimals
 from grading.agreement import TOO_FEW
 from grading.statistics.undefined import Coefficient
+from grading.told_again import reason_in_words
 
-NOT_GRADED_YET = "not graded yet"
-COUNTS_ONLY = "counts only"
+NOT_GRADED_YET = gettext_noop("not graded yet")
+COUNTS_ONLY = gettext_noop("counts only")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +44,12 @@ class Notes:
         if number.value is not None:
             return Cell(decimals(number.value), over)
         if is_waiting:
-            return Cell(NOT_GRADED_YET, is_word=True)
+            return Cell(gettext(NOT_GRADED_YET), is_word=True)
         assert number.reason is not None
-        return Cell("undefined", over, self.mark(number.reason.sentence), is_word=True)
+        return Cell(gettext("undefined"), over, self.mark(reason_in_words(number.reason.sentence)), is_word=True)
 
     def counts_only(self, *, span: int = 1) -> Cell:
-        return Cell(COUNTS_ONLY, mark=self.mark(TOO_FEW), is_word=True, span=span)
+        return Cell(gettext(COUNTS_ONLY), mark=self.mark(reason_in_words(TOO_FEW)), is_word=True, span=span)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,4 +78,4 @@ class Table:
 
 
 def n_of_m(n: int, m: int) -> str:
-    return f"{n:,} of {m:,}"
+    return gettext("{n} of {m}").format(n=f"{n:,}", m=f"{m:,}")

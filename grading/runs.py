@@ -17,6 +17,7 @@ from django.db import connection, transaction
 from django.db.models import Count, Q, Sum
 from django.db.models.functions import Length
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 from procrastinate.contrib.django import app
 
 from annotation.care_locks import unlocked
@@ -192,7 +193,7 @@ def why_it_waits(run: Run) -> str:
     if run.state not in GOES_ON or Attempt.objects.filter(run=run, ended_at=None).exists():
         return ""
     if not workers_up():
-        return "No worker is up, so the run waits for one."
+        return gettext("No worker is up, so the run waits for one.")
     others = (
         Attempt.objects.filter(
             ended_at=None,
@@ -204,8 +205,11 @@ def why_it_waits(run: Run) -> str:
     )
     if not others:
         return ""
-    calls = "1 call of another run is" if others == 1 else f"{others:,} calls of other runs are"
-    return f"Waits: {calls} with this grader. Runs of one grader are served in turn."
+    return ngettext(
+        "Waits: {calls} call of another run is with this grader. Runs of one grader are served in turn.",
+        "Waits: {calls} calls of other runs are with this grader. Runs of one grader are served in turn.",
+        others,
+    ).format(calls=f"{others:,}")
 
 
 def workers_up() -> int:

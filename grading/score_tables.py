@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from django.utils.translation import gettext
+
 from annotation.models import Acuity
 from consilium.templatetags.consilium_text import decimals, in_words
 from grading.report_cells import Cell, Head, Notes, Row, Table, n_of_m
@@ -15,11 +17,11 @@ FORMULAS = {"healthbench": "HealthBench", "mentalhealthbench": "MentalHealthBenc
 
 def acuity_words(acuity: str) -> str:
     """An acuity as every page says it."""
-    return str(dict(Acuity.choices).get(acuity, "Acuity not known"))
+    return str(dict(Acuity.choices).get(acuity, gettext("Acuity not known")))
 
 
 def axis_words(axis: str) -> str:
-    return in_words(axis) or "No axis"
+    return in_words(axis) or gettext("No axis")
 
 
 def axes_in_order(axes: set[str], order: Sequence[str]) -> list[str]:
@@ -49,13 +51,17 @@ def respondents_table(report: ScoreReport) -> Table:
             )
         )
         if scores.without_positive_points:
-            notes.mark(
-                f"{scores.respondent}: {scores.without_positive_points} of {scores.n} responses have no criterion with "
-                "positive points and can't be scored; their pairs count in the coverage alone."
+            said = gettext(
+                "{respondent}: {n} of {m} responses have no criterion with positive points and can't be scored; their "
+                "pairs count in the coverage alone."
             )
-    over_all = f"Bounds over all {scorable.pop()}" if len(scorable) == 1 else "Bounds over all"
-    heads = ["Respondent", "HealthBench", over_all, "MentalHealthBench", "Pairs scored", "Critical failures"]
-    return Table("scores", "Scores by respondent", [Head(text) for text in heads], rows, notes)
+            notes.mark(said.format(respondent=scores.respondent, n=scores.without_positive_points, m=scores.n))
+    over_all = gettext("Bounds over all")
+    if len(scorable) == 1:
+        over_all = gettext("Bounds over all {n}").format(n=scorable.pop())
+    heads = [gettext("Respondent"), "HealthBench", over_all, "MentalHealthBench"]
+    heads += [gettext("Pairs scored"), gettext("Critical failures")]
+    return Table("scores", gettext("Scores by respondent"), [Head(text) for text in heads], rows, notes)
 
 
 def acuity_tables(report: ScoreReport) -> list[Table]:
@@ -79,7 +85,7 @@ def acuity_tables(report: ScoreReport) -> list[Table]:
             for acuity in ACUITIES
             if acuity in found
         ]
-        heads = [Head("Acuity"), *(Head(scores.respondent) for scores in report.respondents)]
+        heads = [Head(gettext("Acuity")), *(Head(scores.respondent) for scores in report.respondents)]
         tables.append(Table(f"acuity-{formula}", name, heads, rows, notes))
     return tables
 
@@ -87,9 +93,11 @@ def acuity_tables(report: ScoreReport) -> list[Table]:
 def axis_tables(report: ScoreReport) -> list[Table]:
     axes = {axis for scores in report.respondents for axis in scores.by_axis}
     about = {
-        "healthbench": "Over each axis' own positive points, clipped to 0 to 1 at the end.",
-        "mentalhealthbench": "Over all positive points of the conversation, not clipped: an axis that a conversation "
-        "lacks adds 0, and the axes add up.",
+        "healthbench": gettext("Over each axis' own positive points, clipped to 0 to 1 at the end."),
+        "mentalhealthbench": gettext(
+            "Over all positive points of the conversation, not clipped: an axis that a conversation lacks adds 0, and "
+            "the axes add up."
+        ),
     }
     tables = []
     for formula, name in FORMULAS.items():
@@ -114,19 +122,20 @@ def axis_tables(report: ScoreReport) -> list[Table]:
             Head(scores.respondent, _over(scores.averaged, scores.scorable) if formula != "healthbench" else "")
             for scores in report.respondents
         ]
-        tables.append(Table(f"axis-{formula}", name, [Head("Axis"), *heads], rows, notes, about[formula]))
+        tables.append(Table(f"axis-{formula}", name, [Head(gettext("Axis")), *heads], rows, notes, about[formula]))
     return tables
 
 
 def _over(averaged: int, scorable: int) -> str:
-    return f"over {n_of_m(averaged, scorable)}"
+    return gettext("over {n} of {m}").format(n=f"{averaged:,}", m=f"{scorable:,}")
 
 
 def _bounds(scores: RespondentScores, notes: Notes, *, says_how_many: bool) -> Cell:
     if scores.bounds is None:
         return notes.cell(undefined(Reason.NO_POSITIVE_POINTS))
-    text = f"{decimals(scores.bounds.low)} to {decimals(scores.bounds.high)}"
-    return Cell(text, f"over {scores.scorable:,}" if says_how_many else "")
+    low, high = decimals(scores.bounds.low), decimals(scores.bounds.high)
+    text = gettext("{low} to {high}").format(low=low, high=high)
+    return Cell(text, gettext("over {n}").format(n=f"{scores.scorable:,}") if says_how_many else "")
 
 
 def _acuity_cell(scores: AcuityScores | None, formula: str, notes: Notes, *, is_waiting: bool) -> Cell:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from django.conf import settings
+from django.utils.translation import gettext
 
 from grading.calling import Answered, EndpointClient, KeyIsMissing, Kind, Outcome, read_key
 from grading.completions import Usage, read_completion
@@ -19,6 +20,7 @@ from grading.ledger import PairKey
 from grading.models import Grader
 from grading.prompting import fence_boundary, response_format
 from grading.replies import Verdict, read_reply
+from grading.told_again import problem_in_words, reason_in_words
 from grading.work import GraderFacts, Pair, Work
 
 LONGEST_WAIT = 60.0
@@ -46,11 +48,11 @@ def try_grader(grader: Grader, *, environment: Mapping[str, str] = os.environ) -
     try:
         key = read_key(grader.api_key_variable, environment)
     except KeyIsMissing:
-        sentence = f"The environment variable {grader.api_key_variable} isn't set here, or holds no key."
-        return Tried(sentence, is_usable=False)
+        said = gettext("The environment variable {name} isn't set here, or holds no key.")
+        return Tried(said.format(name=grader.api_key_variable), is_usable=False)
     outcome, takes_schema = asyncio.run(_ask(grader, key))
     if not isinstance(outcome, Answered):
-        return Tried(outcome.sentence, is_usable=False)
+        return Tried(problem_in_words(outcome.sentence), is_usable=False)
     return _read(outcome, takes_schema=takes_schema)
 
 
@@ -97,17 +99,18 @@ def _work(grader: Grader) -> Work:
 def _read(outcome: Answered, *, takes_schema: bool) -> Tried:
     completion = read_completion(outcome.body)
     if completion is None:
-        return Tried("It answers, but what it answers is no chat completion.", is_usable=False)
+        return Tried(gettext("It answers, but what it answers is no chat completion."), is_usable=False)
     reading = read_reply(completion.text, finish_reason=completion.finish_reason, response_text=RESPONSE)
     if reading.verdict is Verdict.MET and reading.is_scored:
-        sentence = "It answers: met, as it should be here."
+        sentence = gettext("It answers: met, as it should be here.")
     elif reading.is_scored and reading.verdict is not None:
-        sentence = f"It answers: {str(reading.verdict).replace('_', ' ')}. The case is met, so look at its agreement."
+        said = gettext("It answers: {verdict}. The case is met, so look at its agreement.")
+        sentence = said.format(verdict=gettext(str(reading.verdict).replace("_", " ")))
     else:
-        reason = reading.unscored_reason.sentence if reading.unscored_reason else ""
-        sentence = f"It answers, without a verdict: {reason}"
+        reason = reason_in_words(reading.unscored_reason.sentence) if reading.unscored_reason else ""
+        sentence = gettext("It answers, without a verdict: {reason}").format(reason=reason)
     if not takes_schema:
-        sentence += " It takes no schema, so it is asked in plain text."
+        sentence += " " + gettext("It takes no schema, so it is asked in plain text.")
     return Tried(
         sentence,
         is_usable=reading.is_scored,

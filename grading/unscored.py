@@ -12,6 +12,7 @@ from django.db.models.functions import Length, Substr
 
 from grading.models import Attempt, Grade, Run
 from grading.reasons import sentence_for
+from grading.told_again import problem_in_words
 
 LONGEST_SHOWN = 4000
 """Bytes of a raw reply that a page shows."""
@@ -84,7 +85,10 @@ def _last_replies(run: Run, grades: Collection[Grade]) -> dict[PairOfRun, Reply]
     )
     return {
         (response_id, criterion_id, repeat): Reply(
-            number, bytes(begin or b"").decode("utf-8", "replace"), (length or 0) > LONGEST_SHOWN, problem
+            number,
+            bytes(begin or b"").decode("utf-8", "replace"),
+            (length or 0) > LONGEST_SHOWN,
+            problem_in_words(problem),
         )
         for response_id, criterion_id, repeat, number, begin, length, problem in attempts
     }

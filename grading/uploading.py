@@ -1,5 +1,7 @@
 """Files that a researcher brings: responses, and reviewer verdicts given elsewhere; with the act that takes each in."""
 
+from django.utils.translation import gettext_lazy as _
+
 from annotation.models import FileImport
 from grading.importing import responses, verdicts_read
 from grading.importing.responses import import_responses
@@ -12,10 +14,10 @@ from rubrics.uploading import Upload
 RESPONSES = FileShape(
     responses.COLUMNS,
     {
-        "conversation_id": "the id of a conversation of the study",
-        "respondent": "the model's or person's name",
-        "sample": "a whole number from 1; without one, 1",
-        "text": "may be empty: then the response failed",
+        "conversation_id": _("the id of a conversation of the study"),
+        "respondent": _("the model's or person's name"),
+        "sample": _("a whole number from 1; without one, 1"),
+        "text": _("may be empty: then the response failed"),
         "finish_reason": f"as the model gave it; with {one_of(FAILING_FINISH_REASONS)} the response failed",
         "kind": one_of(Respondent.Kind.values),
     },
@@ -42,10 +44,10 @@ RESPONSES = FileShape(
 VERDICTS = FileShape(
     verdicts_read.COLUMNS,
     {
-        "conversation_id": "the id of a conversation of the study",
-        "respondent": "who wrote the response",
-        "sample": "a whole number from 1; without one, 1",
-        "criterion_id": "its own id, or of an external version's the first 16 hex digits of its hash",
+        "conversation_id": _("the id of a conversation of the study"),
+        "respondent": _("who wrote the response"),
+        "sample": _("a whole number from 1; without one, 1"),
+        "criterion_id": _("its own id, or of an external version's the first 16 hex digits of its hash"),
         "reviewer": CLINICIAN,
         "verdict": one_of(ReviewerVerdict.Verdict.values),
     },
@@ -74,13 +76,13 @@ VERDICTS = FileShape(
 UPLOADS = {
     upload.kind.value: upload
     for upload in (
-        Upload(FileImport.Kind.RESPONSES, "Responses", RESPONSES, import_responses),
+        Upload(FileImport.Kind.RESPONSES, _("Responses"), RESPONSES, import_responses),
         Upload(
             FileImport.Kind.VERDICTS,
-            "Reviewer verdicts",
+            _("Reviewer verdicts"),
             VERDICTS,
             import_verdicts,
-            care="Only verdicts given elsewhere. They are kept marked as imported, with the file's digest.",
+            care=_("Only verdicts given elsewhere. They are kept marked as imported, with the file's digest."),
         ),
     )
 }

@@ -2,12 +2,15 @@
 
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop, ngettext
+
 from annotation.models import ObjectionCategory
 from consilium.templatetags.consilium_text import decimals
 from grading.own_votes import OwnReport, OwnVotes
-from grading.report_cells import Cell, Head, Notes, Row, Table, n_of_m
+from grading.report_cells import COUNTS_ONLY, Cell, Head, Notes, Row, Table, n_of_m
 from grading.score_tables import axes_in_order, axis_words
 from grading.statistics.undefined import Coefficient, Reason
+from grading.told_again import reason_in_words
 from grading.vote_agreement import FEWEST_PEOPLE, TOO_FEW_CRITERIA, TOO_FEW_PEOPLE, Agreement, Figures, When
 
 NEARLY_ALL = 0.9
@@ -15,27 +18,27 @@ LOW = 0.4
 """From this share of agreeing votes on an alpha below this is said to be low for want of objections."""
 
 WORDS = {
-    "agree": "Both agree",
-    "object": "Both object",
-    "ac1": "AC1",
-    "alpha": "Alpha",
-    "observed": "Same vote",
-    "weights": "Weights apart",
+    "agree": gettext_noop("Both agree"),
+    "object": gettext_noop("Both object"),
+    "ac1": gettext_noop("AC1"),
+    "alpha": gettext_noop("Alpha"),
+    "observed": gettext_noop("Same vote"),
+    "weights": gettext_noop("Weights apart"),
 }
 SENTENCES = {
-    Reason.NO_PAIRS: "No criterion has the votes of two people that it takes.",
-    Reason.SINGLE_CLASS: "Every vote is the same, so agreement beyond chance can't be told.",
-    Reason.CLASS_ABSENT: "Nobody voted so.",
+    Reason.NO_PAIRS: gettext_noop("No criterion has the votes of two people that it takes."),
+    Reason.SINGLE_CLASS: gettext_noop("Every vote is the same, so agreement beyond chance can't be told."),
+    Reason.CLASS_ABSENT: gettext_noop("Nobody voted so."),
 }
-NO_MAJORITY = "There is no criterion on which you voted and most of the others did so."
-NO_WEIGHTS = "There is no criterion on which you and somebody else agreed."
+NO_MAJORITY = gettext_noop("There is no criterion on which you voted and most of the others did so.")
+NO_WEIGHTS = gettext_noop("There is no criterion on which you and somebody else agreed.")
 HEADINGS = {
-    When.FIRST: "First round, before discussion",
-    When.LAST: "Last round",
-    When.AGAIN_FIRST: "Voted on again: first round",
-    When.AGAIN_LAST: "Voted on again: last round",
+    When.FIRST: gettext_noop("First round, before discussion"),
+    When.LAST: gettext_noop("Last round"),
+    When.AGAIN_FIRST: gettext_noop("Voted on again: first round"),
+    When.AGAIN_LAST: gettext_noop("Voted on again: last round"),
 }
-ABOUT = (
+ABOUT = gettext_noop(
     "Both agree: of the pairs of votes in which one person agrees, the share in which the other agrees too; both "
     "object likewise. Same vote: percent agreement. AC1 and alpha take chance away, in two ways. Weights apart: the "
     "median difference of two agreeing people's weights on one criterion, in points."
@@ -46,9 +49,9 @@ def percent(share: float) -> str:
     """97.4%, and never 100.0% or 0.0% of what is not all or nothing."""
     rounded = round(100 * share, 1)
     if share < 1 and rounded == 100:
-        return "more than 99.9%"
+        return gettext("more than {share}").format(share="99.9%")
     if share > 0 and rounded == 0:
-        return "less than 0.1%"
+        return gettext("less than {share}").format(share="0.1%")
     return f"{rounded:g}%"
 
 
@@ -56,57 +59,80 @@ def sentences(report: Agreement) -> list[str]:
     """The report in words: what there is, what the specific agreements say, how to read alpha."""
     figures = report.figures[When.FIRST]
     if not report.has_votes:
-        return ["No round is revealed yet in which somebody voted."]
+        return [gettext("No round is revealed yet in which somebody voted.")]
     if figures is None:
-        return [f"Fewer than {FEWEST_PEOPLE} people have votes that counted. {TOO_FEW_PEOPLE}"]
+        few = gettext("Fewer than {people} people have votes that counted. {why}")
+        return [few.format(people=FEWEST_PEOPLE, why=reason_in_words(TOO_FEW_PEOPLE))]
     if not figures.compared:
-        return ["No criterion has two votes that agree or object, so there is nothing to compare."]
+        return [gettext("No criterion has two votes that agree or object, so there is nothing to compare.")]
     if figures.is_too_few:
-        return [f"Too few to conclude from. {TOO_FEW_CRITERIA}"]
+        few = gettext("Too few to conclude from. {why}")
+        return [few.format(why=reason_in_words(TOO_FEW_CRITERIA))]
     return [_specific(figures), *_how_to_read_alpha(figures)]
 
 
 def _specific(figures: Figures) -> str:
     agree, objecting = figures.coefficients["agree"].value, figures.coefficients["object"].value
-    said = "Before discussion: "
     if agree is None:
-        return said + "everybody objected to everything."
-    said += f"where one clinician agrees, another agrees too in {percent(agree)} of pairs; "
+        return gettext("Before discussion: everybody objected to everything.")
     if objecting is None:
-        return said + "nobody objected."
-    return said + f"where one objects, another objects too in {percent(objecting)}."
+        said = gettext(
+            "Before discussion: where one clinician agrees, another agrees too in {agree} of pairs; nobody objected."
+        )
+        return said.format(agree=percent(agree))
+    said = gettext(
+        "Before discussion: where one clinician agrees, another agrees too in {agree} of pairs; where one objects, "
+        "another objects too in {objecting}."
+    )
+    return said.format(agree=percent(agree), objecting=percent(objecting))
 
 
 def _how_to_read_alpha(figures: Figures) -> list[str]:
     alpha, same, ac1 = (figures.coefficients[name].value for name in ("alpha", "observed", "ac1"))
     if alpha is None:
-        return [f"All {figures.votes:,} votes are the same. Alpha has no value then: it compares with chance."]
+        said = gettext("All {votes} votes are the same. Alpha has no value then: it compares with chance.")
+        return [said.format(votes=f"{figures.votes:,}")]
     share = figures.agreed / figures.votes
     if share < NEARLY_ALL or alpha >= LOW:
         return []
     assert same is not None
     assert ac1 is not None
-    return [
-        f"Alpha is {decimals(alpha)} although two votes on one criterion are the same in {percent(same)} of pairs: "
-        f"{percent(share)} of all votes agree, and where nearly everybody agrees alpha comes out low, near zero, "
-        f"however well the panel is at one. AC1, which does not, is {decimals(ac1)}; how well objections meet, "
-        "“both object” says."
-    ]
+    said = gettext(
+        "Alpha is {alpha} although two votes on one criterion are the same in {same} of pairs: {share} of all votes "
+        "agree, and where nearly everybody agrees alpha comes out low, near zero, however well the panel is at one. "
+        "AC1, which does not, is {ac1}; how well objections meet, “both object” says."
+    )
+    return [said.format(alpha=decimals(alpha), same=percent(same), share=percent(share), ac1=decimals(ac1))]
 
 
 def open_sentence(count: int) -> str:
     """What is said of rounds that are not revealed: of how many conversations, nothing else."""
     if not count:
         return ""
-    said = "1 conversation still has" if count == 1 else f"{count:,} conversations still have"
-    return f"{said} an open round, which is left out here."
+    return ngettext(
+        "{number} conversation still has an open round, which is left out here.",
+        "{number} conversations still have an open round, which is left out here.",
+        count,
+    ).format(number=f"{count:,}")
+
+
+def own_open_sentence(count: int) -> str:
+    """The same of one person's own conversations."""
+    if not count:
+        return ""
+    return ngettext(
+        "Of yours, {number} conversation still has an open round, which is left out here.",
+        "Of yours, {number} conversations still have an open round, which is left out here.",
+        count,
+    ).format(number=f"{count:,}")
 
 
 def imported_sentence(figures: Figures) -> str:
     given = figures.agreed + figures.objected + figures.abstained + figures.recused
     if not figures.imported:
         return ""
-    return f"{n_of_m(figures.imported, given)} votes were imported: taken elsewhere, and counted here."
+    said = gettext("{n} of {m} votes were imported: taken elsewhere, and counted here.")
+    return said.format(n=f"{figures.imported:,}", m=f"{given:,}")
 
 
 # Tables
@@ -116,9 +142,11 @@ def rounds_table(report: Agreement) -> Table:
     """First and last rounds, of all criteria and of those voted on again."""
     notes = Notes()
     shown = list(When) if report.voted_again else [When.FIRST]
-    rows = [_row(HEADINGS[when], report.figures[when], notes) for when in shown]
-    heads = ["Round", "Criteria", "People", "Agree", "Object", *WORDS.values()]
-    return Table("rounds", "Before and after discussion", [Head(text) for text in heads], rows, notes, ABOUT)
+    rows = [_row(gettext(HEADINGS[when]), report.figures[when], notes) for when in shown]
+    heads = [gettext("Round"), *_heads()]
+    return Table(
+        "rounds", gettext("Before and after discussion"), [Head(text) for text in heads], rows, notes, gettext(ABOUT)
+    )
 
 
 def axes_table(report: Agreement, when: When) -> Table:
@@ -126,10 +154,13 @@ def axes_table(report: Agreement, when: When) -> Table:
     notes, axes = Notes(), report.axes[when]
     order = axes_in_order(set(axes), report.study.axes)
     rows = [_row(axis_words(axis), axes[axis], notes) for axis in order]
-    heads = ["Axis", "Criteria", "People", "Agree", "Object", *WORDS.values()]
+    heads = [gettext("Axis"), *_heads()]
     left_out = report.left_out[when]
-    about = f"{left_out} ax{'is is' if left_out == 1 else 'es are'} left out. {TOO_FEW_PEOPLE}" if left_out else ""
-    return Table(f"axes-{when}", HEADINGS[when], [Head(text) for text in heads], rows, notes, about)
+    about = ""
+    if left_out:
+        said = ngettext("{number} axis is left out. {why}", "{number} axes are left out. {why}", left_out)
+        about = said.format(number=left_out, why=reason_in_words(TOO_FEW_PEOPLE))
+    return Table(f"axes-{when}", gettext(HEADINGS[when]), [Head(text) for text in heads], rows, notes, about)
 
 
 def categories_table(report: Agreement) -> Table:
@@ -142,23 +173,32 @@ def categories_table(report: Agreement) -> Table:
         )
         for category in ObjectionCategory.values
     ]
-    heads = [Head("Category"), Head("First round"), Head("Last round")]
-    return Table("categories", "Why clinicians objected: counts of objections", heads, rows, notes)
+    heads = [Head(gettext("Category")), Head(gettext("First round")), Head(gettext("Last round"))]
+    return Table("categories", gettext("Why clinicians objected: counts of objections"), heads, rows, notes)
 
 
 def _count(number: int | None, notes: Notes) -> Cell:
-    return Cell("not told", mark=notes.mark(TOO_FEW_PEOPLE), is_word=True) if number is None else Cell(f"{number:,}")
+    return _not_told(notes) if number is None else Cell(f"{number:,}")
+
+
+def _not_told(notes: Notes, *, span: int = 1) -> Cell:
+    return Cell(gettext("not told"), mark=notes.mark(reason_in_words(TOO_FEW_PEOPLE)), is_word=True, span=span)
+
+
+def _heads() -> list[str]:
+    """Of a table of agreement, behind the rows' names."""
+    counts = [gettext("Criteria"), gettext("People"), gettext("Agree"), gettext("Object")]
+    return [*counts, *map(gettext, WORDS.values())]
 
 
 def _row(name: str, figures: Figures | None, notes: Notes) -> Row:
     if figures is None:
-        return Row(name, [Cell("not told", mark=notes.mark(TOO_FEW_PEOPLE), is_word=True, span=4 + len(WORDS))])
+        return Row(name, [_not_told(notes, span=4 + len(WORDS))])
     counts = [figures.criteria, figures.people, figures.agreed, figures.objected]
     cells = [Cell(f"{number:,}") for number in counts]
     if figures.is_too_few:
-        return Row(
-            name, [*cells, Cell("counts only", mark=notes.mark(TOO_FEW_CRITERIA), is_word=True, span=len(WORDS))]
-        )
+        why = notes.mark(reason_in_words(TOO_FEW_CRITERIA))
+        return Row(name, [*cells, Cell(gettext(COUNTS_ONLY), mark=why, is_word=True, span=len(WORDS))])
     return Row(name, [*cells, *(cell_of(figures.coefficients[each], notes, each) for each in WORDS)])
 
 
@@ -171,7 +211,7 @@ def cell_of(number: Coefficient, notes: Notes, name: str = "") -> Cell:
 
 
 def _undefined(sentence: str, notes: Notes) -> Cell:
-    return Cell("undefined", mark=notes.mark(sentence), is_word=True)
+    return Cell(gettext("undefined"), mark=notes.mark(gettext(sentence)), is_word=True)
 
 
 # One person's own
@@ -180,14 +220,15 @@ def _undefined(sentence: str, notes: Notes) -> Cell:
 def own_table(report: OwnReport) -> Table:
     """How often one person voted as most of the others did, and how much heavier the own weights are."""
     notes = Notes()
-    rows = [Row(HEADINGS[when], _own_cells(figures, notes)) for when, figures in report.figures.items()]
-    heads = ["Round", "Your votes", "As most others", "Where most agreed", "Where most objected", "Your weights"]
-    about = (
+    rows = [Row(gettext(HEADINGS[when]), _own_cells(figures, notes)) for when, figures in report.figures.items()]
+    heads = [gettext("Round"), gettext("Your votes"), gettext("As most others")]
+    heads += [gettext("Where most agreed"), gettext("Where most objected"), gettext("Your weights")]
+    about = gettext(
         "Most others: more than half of the two or more others who agreed or objected; without such a majority a "
         "criterion is not compared. Your weights: yours less the mean of the others', in points; plus is heavier, of "
         "what is wanted and of what is not."
     )
-    return Table("own", "Your votes beside the others'", [Head(text) for text in heads], rows, notes, about)
+    return Table("own", gettext("Your votes beside the others'"), [Head(text) for text in heads], rows, notes, about)
 
 
 def _own_cells(own: OwnVotes, notes: Notes) -> list[Cell]:
@@ -205,7 +246,7 @@ def _own_cells(own: OwnVotes, notes: Notes) -> list[Cell]:
     difference = own.weight_difference.value
     if difference is None:
         return [*cells, _undefined(NO_WEIGHTS, notes)]
-    return [*cells, Cell(with_sign(difference), f"over {own.weighed:,}")]
+    return [*cells, Cell(with_sign(difference), gettext("over {n}").format(n=f"{own.weighed:,}"))]
 
 
 def with_sign(number: float) -> str:

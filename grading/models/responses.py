@@ -1,6 +1,7 @@
 """Responses by models and humans, and clinicians' own verdicts on them."""
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Conversation, FileImport, Revision, Study, User
 from consilium.identified import Identified
@@ -10,9 +11,9 @@ class Respondent(Identified):
     """A model with its parameters and prompt style, a human author, or a reference answer. It is its name."""
 
     class Kind(models.TextChoices):
-        MODEL = "model", "model"
-        HUMAN = "human", "human"
-        REFERENCE = "reference", "reference answer"
+        MODEL = "model", _("model")
+        HUMAN = "human", _("human")
+        REFERENCE = "reference", _("reference answer")
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="+")
     name = models.CharField(max_length=200)
@@ -91,9 +92,9 @@ class ReviewerVerdict(Identified):
     """A clinician's own judgement of one response against one wording; the grader's is a grade."""
 
     class Verdict(models.TextChoices):
-        MET = "met", "met"
-        NOT_MET = "not_met", "not met"
-        CANNOT_TELL = "cannot_tell", "can't tell"
+        MET = "met", _("met")
+        NOT_MET = "not_met", _("not met")
+        CANNOT_TELL = "cannot_tell", _("can't tell")
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="+")
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="verdicts")

@@ -6,6 +6,7 @@ after; one that ended never changes. Nothing has a foreign key to the attempts' 
 
 import pgtrigger
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Study, User
 from consilium.guards import Guard, changes_only_while, never_changes, never_emptied
@@ -18,8 +19,8 @@ class Grader(Identified):
     """An endpoint, a model, a prompt version, a mode and parameters. Once used it never changes."""
 
     class Mode(models.TextChoices):
-        PER_CRITERION = "per_criterion", "one call per criterion"
-        PER_RESPONSE = "per_response", "one call per response"
+        PER_CRITERION = "per_criterion", _("one call per criterion")
+        PER_RESPONSE = "per_response", _("one call per response")
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="+")
     name = models.CharField(max_length=100)
@@ -89,12 +90,12 @@ class Run(Identified):
     """A rubric version applied by a grader to the responses that there were when the run was made."""
 
     class State(models.TextChoices):
-        QUEUED = "queued", "queued"
-        RUNNING = "running", "running"
-        PAUSED = "paused", "paused"
-        COMPLETED = "completed", "completed"
-        FAILED = "failed", "failed"
-        CANCELLED = "cancelled", "cancelled"
+        QUEUED = "queued", _("queued")
+        RUNNING = "running", _("running")
+        PAUSED = "paused", _("paused")
+        COMPLETED = "completed", _("completed")
+        FAILED = "failed", _("failed")
+        CANCELLED = "cancelled", _("cancelled")
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="+")
     version = models.ForeignKey(RubricVersion, on_delete=models.PROTECT, related_name="+")
@@ -155,10 +156,10 @@ class Attempt(models.Model):
     """One call to an endpoint. Its raw reply is kept as bytes: text can't hold every reply."""
 
     class Status(models.TextChoices):
-        OPEN = "open", "sent, no answer yet"
-        ANSWERED = "answered", "answered"
-        REFUSED = "refused", "the endpoint refused or was not reached"
-        UNKNOWN = "unknown", "unknown, possibly billed"
+        OPEN = "open", _("sent, no answer yet")
+        ANSWERED = "answered", _("answered")
+        REFUSED = "refused", _("the endpoint refused or was not reached")
+        UNKNOWN = "unknown", _("unknown, possibly billed")
 
     id = models.BigAutoField(primary_key=True)
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="attempts")
@@ -213,9 +214,9 @@ class Grade(Identified):
     """The grader's verdict on one response x criterion x repeat of a run."""
 
     class Verdict(models.TextChoices):
-        MET = "met", "met"
-        NOT_MET = "not_met", "not met"
-        UNSCORED = "unscored", "unscored"
+        MET = "met", _("met")
+        NOT_MET = "not_met", _("not met")
+        UNSCORED = "unscored", _("unscored")
 
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="grades")
     response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="+")

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.db.models import Count
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 
 from annotation.models import Role
 from annotation.permissions import StudyRequest, study_page
@@ -32,7 +33,7 @@ def try_it(request: StudyRequest, grader_id: UUID) -> HttpResponse:
     """One call to a grader about a built-in case, and what it answered."""
     grader = Grader.objects.filter(study=request.study, pk=grader_id).first()
     if grader is None:
-        raise Http404("The study has no such grader.")
+        raise Http404(gettext(gettext("The study has no such grader.")))
     if request.method != "POST":
         return redirect("study_graders", slug=request.study.slug)
     tried = try_grader(grader)
@@ -54,6 +55,6 @@ def register(request: StudyRequest) -> HttpResponse:
         except RuleViolation as refusal:
             form.add_error(None, refusal.sentence)
         else:
-            messages.success(request, f"{grader.name} is registered.")
+            messages.success(request, gettext("{name} is registered.").format(name=grader.name))
             return redirect("study_graders", slug=request.study.slug)
     return render(request, "grading/graders.html", {"graders": _graders(request), "form": form}, status=422)

@@ -12,6 +12,7 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from annotation.care_locks import refuse_if_locked
 from annotation.joining import must_consent
@@ -112,7 +113,7 @@ def judge(request: StudyRequest, version: str, response_id: UUID) -> HttpRespons
     response = responses_to_judge(found).filter(pk=response_id).first()
     if response is None:
         _refuse_if_locked(found, response_id)
-        raise Http404("There is no such response to judge.")
+        raise Http404(gettext("There is no such response to judge."))
     form = VerdictForm(request.POST or None)
     status = 200
     at: UUID | None = None
@@ -154,7 +155,7 @@ def take_back(request: StudyRequest, version: str, response_id: UUID) -> HttpRes
     response = responses_to_judge(found).filter(pk=response_id).first()
     if response is None:
         _refuse_if_locked(found, response_id)
-        raise Http404("There is no such response to judge.")
+        raise Http404(gettext("There is no such response to judge."))
     page = reverse("judge", kwargs={"slug": request.study.slug, "version": found.address, "response_id": response.id})
     if request.method != "POST":
         return redirect(page)
@@ -177,7 +178,7 @@ def _find_criterion(version: RubricVersion, criterion_id: UUID | None) -> Frozen
     criteria = version.criteria.select_related("frozen_conversation", "version__study")
     found = criteria.filter(pk=criterion_id).first() if criterion_id else None
     if found is None:
-        raise Http404("This version has no such criterion.")
+        raise Http404(gettext("This version has no such criterion."))
     return found
 
 
@@ -210,7 +211,11 @@ def _context(
         "stands": verdict is not None and verdict.is_blind and not this.is_blind,
         "last_judged": this.last_judged,
         "criteria": [(each, this.verdicts.get(each.wording_id)) for each in criteria],
-        "choices": [("1", "met", "Met"), ("2", "not_met", "Not met"), ("3", "cannot_tell", "Can't tell")],
+        "choices": [
+            ("1", "met", gettext("Met")),
+            ("2", "not_met", gettext("Not met")),
+            ("3", "cannot_tell", gettext("Can't tell")),
+        ],
         "done": done,
         "pairs": pairs,
     }

@@ -2,6 +2,7 @@
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.models import Role
@@ -12,7 +13,7 @@ from grading.uploading import UPLOADS
 from rubrics.forms import FileForm
 from rubrics.views.imports import FilePages, answer_example, bring_file, find_upload
 
-PAGES = FilePages("take_in", "take_in_example", "study_responses", "Responses")
+PAGES = FilePages("take_in", "take_in_example", "study_responses", _("Responses"))
 
 
 @study_page(Role.RESEARCHER, Role.ADMIN)

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django_htmx.http import reswap, retarget
 
 from annotation.models import Role
@@ -16,6 +17,7 @@ from grading.forms import RunForm
 from grading.models import Run
 from grading.permissions import status_for
 from grading.runs import cancel_run, pause_run, resume_run, start_run, why_it_waits
+from grading.told_again import problem_in_words, stop_in_words
 
 ACTS = {"pause": pause_run, "resume": resume_run, "cancel": cancel_run}
 STOP_POLLING = 286
@@ -30,7 +32,7 @@ def find_run(request: StudyRequest, run_id: UUID) -> Run:
         .first()
     )
     if run is None:
-        raise Http404("There is no such run.")
+        raise Http404(gettext("There is no such run."))
     return run
 
 
@@ -80,12 +82,23 @@ def run(request: StudyRequest, run_id: UUID) -> HttpResponse:
 
 
 def _progress(request: StudyRequest, run: Run) -> dict[str, object]:
+    status = status_for(run, request.membership)
     return {
         "run": run,
-        "status": status_for(run, request.membership),
+        "status": status,
+        "stop_reason": stop_in_words(run.stop_reason),
+        "last_problem": problem_in_words(status["last_problem"]),
         "waits": why_it_waits(run),
         "may_act": has_role(request.membership, Role.RESEARCHER),
     }
+
+
+def _done(act: str) -> str:
+    return {"pause": gettext("Paused."), "resume": gettext("Going on."), "cancel": gettext("Cancelled.")}[act]
+
+
+def _done(act: str) -> str:
+    return {"pause": gettext("Paused."), "resume": gettext("Going on."), "cancel": gettext("Cancelled.")}[act]
 
 
 @study_page(Role.RESEARCHER)
@@ -95,7 +108,7 @@ def act(request: StudyRequest, run_id: UUID, act: str) -> HttpResponse:
     if request.method == "POST":
         ACTS[act](run=found)
         if not wants_fragment(request):
-            messages.info(request, {"pause": "Paused.", "resume": "Going on.", "cancel": "Cancelled."}[act])
+            messages.info(request, _done(act))
     if wants_fragment(request):
         found.refresh_from_db()
         return render(request, "grading/_run_progress.html", _progress(request, found))

@@ -12,6 +12,7 @@ from grading.vote_words import (
     categories_table,
     imported_sentence,
     open_sentence,
+    own_open_sentence,
     own_table,
     rounds_table,
     sentences,
@@ -41,5 +42,5 @@ def agreement(request: StudyRequest) -> HttpResponse:
 def own(request: StudyRequest) -> HttpResponse:
     """A clinician's own votes beside the others': nobody else can open it."""
     report = report_own_votes(request.study, request.user)
-    context = {"report": report, "open": open_sentence(report.open_conversations), "own": own_table(report)}
+    context = {"report": report, "open": own_open_sentence(report.open_conversations), "own": own_table(report)}
     return render(request, "grading/own_votes.html", context)
