@@ -97,10 +97,6 @@ def _done(act: str) -> str:
     return {"pause": gettext("Paused."), "resume": gettext("Going on."), "cancel": gettext("Cancelled.")}[act]
 
 
-def _done(act: str) -> str:
-    return {"pause": gettext("Paused."), "resume": gettext("Going on."), "cancel": gettext("Cancelled.")}[act]
-
-
 @study_page(Role.RESEARCHER)
 def act(request: StudyRequest, run_id: UUID, act: str) -> HttpResponse:
     """Pause, resume or cancel a run."""
