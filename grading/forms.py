@@ -17,27 +17,27 @@ NO_KEY = "none"
 class GraderForm(forms.Form):
     """A grader to register: any OpenAI-compatible server."""
 
-    name = forms.CharField(label=_("Name"), max_length=100, help_text=_(_("As runs and reports will call it.")))
+    name = forms.CharField(label=_("Name"), max_length=100, help_text=_("As runs and reports will call it."))
     base_url = forms.CharField(
-        label=_(_("Address")),
+        label=_("Address"),
         max_length=500,
-        help_text=_(_("Of an OpenAI-compatible server, with its path: http://127.0.0.1:8080/v1")),
+        help_text=_("Of an OpenAI-compatible server, with its path: http://127.0.0.1:8080/v1"),
         widget=forms.TextInput(attrs={"dir": "ltr", "inputmode": "url", "spellcheck": "false"}),
     )
     model = forms.CharField(
         label=_("Model"), max_length=200, widget=forms.TextInput(attrs={"dir": "ltr", "spellcheck": "false"})
     )
     api_key_variable = forms.TypedChoiceField(
-        label=_(_("Key, where the endpoint needs one")),
+        label=_("Key, where the endpoint needs one"),
         coerce=lambda name: "" if name == NO_KEY else name,
-        help_text=_(_("The environment variable that holds the key. Only those that the settings list can be chosen.")),
+        help_text=_("The environment variable that holds the key. Only those that the settings list can be chosen."),
     )
     concurrency = forms.IntegerField(
-        label=_(_("Calls at once")),
+        label=_("Calls at once"),
         min_value=1,
         max_value=1000,
         initial=8,
-        help_text=_(_("At most, over all workers.")),
+        help_text=_("At most, over all workers."),
         widget=forms.NumberInput(attrs={"class": "short"}),
     )
 

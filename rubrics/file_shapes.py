@@ -9,6 +9,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from django.utils.functional import Promise
+
 from annotation.importing import conversations, criteria_read, members, votes_read
 from annotation.importing.messages import ROLES
 from annotation.importing.rows import Columns
@@ -30,7 +32,7 @@ class Column:
 
     name: str
     is_required: bool
-    holds: str
+    holds: str | Promise
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class FileShape:
     """A kind of file: its reader's columns, what some of them may hold, and rows of an example."""
 
     columns: Columns
-    holds: Mapping[str, str]
+    holds: Mapping[str, str | Promise]
     example: tuple[Mapping[str, object], ...] = field(repr=False)
 
     @property

@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 
 from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
 from django.db.models import TextChoices
+from django.utils.functional import Promise
 
 from annotation.importing.criteria import import_criteria
 from annotation.importing.members import PeopleFile, import_members
@@ -24,11 +25,11 @@ class Upload:
     """One kind of file: how its page names it, what it holds, the act that takes it in, and what that takes besides."""
 
     kind: TextChoices
-    words: str
+    words: str | Promise
     shape: FileShape
     act: Callable[..., Report]
     options: tuple[str, ...] = ()
-    care: str = ""
+    care: str | Promise = ""
 
     @property
     def columns(self) -> str:

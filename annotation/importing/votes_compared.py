@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from annotation.care_locks import locked_among
@@ -54,7 +55,7 @@ class StoredVotes:
         self._covered = set(
             RoundCriterion.objects.filter(round__in=self._open.values()).values_list("round_id", "criterion_id")
         )
-        self._recused_at = {
+        self._recused_at: dict[tuple[UUID, UUID | None], datetime | None] = {
             (conversation_id, reviewer_id): recused_at
             for conversation_id, reviewer_id, recused_at in Assignment.objects.filter(
                 conversation__in=conversations

@@ -13,6 +13,7 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.importing.report import Report
@@ -44,7 +45,7 @@ class FilePages:
     page: str
     example: str
     above: str
-    above_words: str
+    above_words: str | Promise
 
 
 IMPORTS = FilePages("study_import", "study_import_example", "study_imports", "Imports")

@@ -32,9 +32,7 @@ def panel() -> Panel:
 def refused(panel: Panel, kind: str, file: BinaryIO) -> list[tuple[int | None, str | None]]:
     """Where a file is refused: line and column of each error. Nothing was written, and it says so."""
     before = FileImport.objects.count(), Conversation.objects.count(), Criterion.objects.count()
-    report: Report = IMPORTERS[kind](  # type: ignore[operator]
-        study=panel.study, source=file, file_name="", by=None, check=False
-    )
+    report: Report = IMPORTERS[kind](study=panel.study, source=file, file_name="", by=None, check=False)
     assert report.created == 0
     assert before == (FileImport.objects.count(), Conversation.objects.count(), Criterion.objects.count())
     return sorted((error.line or 0, error.column) for error in report.errors)

@@ -5,7 +5,8 @@ from django.utils.translation import override
 
 from consilium.retelling import find_pattern
 from grading import agreement, calling, vote_agreement
-from grading.calling import Complaint, EndpointClient, Kind
+from grading.calling import EndpointClient, Kind
+from grading.completions import Complaint
 from grading.engine import GO_ON_LATER
 from grading.replies import UnscoredReason
 from grading.runs import LEFT_BEHIND
