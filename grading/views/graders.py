@@ -33,7 +33,7 @@ def try_it(request: StudyRequest, grader_id: UUID) -> HttpResponse:
     """One call to a grader about a built-in case, and what it answered."""
     grader = Grader.objects.filter(study=request.study, pk=grader_id).first()
     if grader is None:
-        raise Http404(gettext(gettext("The study has no such grader.")))
+        raise Http404(gettext("The study has no such grader."))
     if request.method != "POST":
         return redirect("study_graders", slug=request.study.slug)
     tried = try_grader(grader)
