@@ -266,3 +266,17 @@ def recuse_from_conversation(*, conversation: Conversation, by: User) -> Assignm
             substitutes = _carry_out(plan, Assignment.Origin.SUBSTITUTE)
         settle(study, conversations=[conversation.id])
     return substitutes[0] if substitutes else None
+
+
+def hand_work_over(*, study: Study, person: User) -> list[Assignment]:
+    """Give the seats of one who reviews here no more to others, where somebody is left who may take them.
+
+    To be called while the study is held, when the person has gone, and before anything is settled: else a round would
+    be complete without the one who comes.
+    """
+    mine = Assignment.objects.filter(reviewer=person, recused_at=None, conversation__study=study)
+    left = undecided(Conversation.objects.own().filter(study=study, id__in=mine.values("conversation")))
+    todo = list(left.defer("messages", "extra").order_by("position", "id"))
+    standing = _counted(Assignment.objects.active().filter(conversation__in=todo), "conversation")
+    plan = _plan(study, todo, {this.id: standing.get(this.id, 0) + 1 for this in todo})
+    return _carry_out(plan, Assignment.Origin.SUBSTITUTE)

@@ -1,10 +1,11 @@
 """People with votes are deactivated, not deleted: they no longer sign in, and nothing waits for them any more.
 
-Their votes in revealed rounds stay as they were; those in open rounds no longer count.
+Their votes in revealed rounds stay as they were; those in open rounds no longer count. Others get their work.
 """
 
 from django.db import transaction
 
+from annotation.assigning import hand_work_over
 from annotation.locks import hold_study
 from annotation.models import Study, User
 from annotation.rounds import settle, settle_if_due
@@ -19,6 +20,7 @@ def deactivate_person(*, person: User) -> bool:
             settle_if_due(study)
         changed = User.objects.filter(pk=person.pk, is_active=True).update(is_active=False)
         for study in studies if changed else []:
+            hand_work_over(study=study, person=person)
             settle(study)
     return bool(changed)
 

@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from annotation.assigning import hand_work_over
 from annotation.conflicts import as_conflicts
 from annotation.consensus import ALL_CATEGORIES, PRESETS
 from annotation.languages_and_countries import check_country, check_language
@@ -245,7 +246,7 @@ def must_keep_an_admin(membership: Membership) -> None:
 
 
 def leave_study(*, study: Study, person: User) -> Membership:
-    """A person leaves: votes in revealed rounds stay, those in open rounds no longer count.
+    """A person leaves: votes in revealed rounds stay, those in open rounds no longer count; others get the work.
 
     Raises NobodyByThisAddress, LastAdminStays.
     """
@@ -258,6 +259,7 @@ def leave_study(*, study: Study, person: User) -> Membership:
         settle_if_due(study)
         membership.left_at = timezone.now()
         membership.save(update_fields=["left_at"])
+        hand_work_over(study=study, person=person)
         settle(study)
     return membership
 

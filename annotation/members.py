@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
+from annotation.assigning import hand_work_over
 from annotation.invitations import with_invitation
 from annotation.joining import LONGEST, NobodyByThisAddress, TooLong, must_keep_an_admin
 from annotation.locks import hold_study
@@ -93,5 +94,6 @@ def change_member(
             membership.roles = wanted
             membership.save(update_fields=["roles"])
             if loses_reviews:
+                hand_work_over(study=study, person=person)
                 settle(study)
     return membership

@@ -1,16 +1,19 @@
 """What admins say of a member: conflicts of interest, the licence, a pause. From pages, the API, files, commands."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
 from annotation.conflicts import ConflictTooLong, TooManyConflicts, as_conflicts
+from annotation.deactivating import deactivate_person
 from annotation.importing.members import import_members
-from annotation.joining import NobodyByThisAddress
+from annotation.joining import NobodyByThisAddress, leave_study
 from annotation.member_facts import FactsChangedMeanwhile, PauseIsPast, describe_member, facts_seen, pause_member
-from annotation.models import Membership, User
-from tests.factories import Panel, make_panel, make_voting
+from annotation.members import change_member
+from annotation.models import Assignment, Membership, Round, User, Vote
+from tests.factories import Panel, join, make_panel, make_voting, vote
 from tests.importing_files import csv_file, jsonl, xlsx_file
 from tests.journeys.commands import done
 from tests.pages import api, at, got, shown, signed_in
@@ -167,3 +170,57 @@ def test_a_command_adds_conflicts_and_a_checked_licence(panel: Panel) -> None:
     done("add_member", "pilot", "fern@example.org", "--role", "clinician", *words)
     fern = Membership.objects.get(user__email="fern@example.org")
     assert (fern.conflicts, fern.licence_checked_by) == (["Example AI"], panel.adam)
+
+
+# Work that is left behind
+
+
+def leave(panel: Panel) -> None:
+    leave_study(study=panel.study, person=panel.ben)
+
+
+def lose_the_role(panel: Panel) -> None:
+    change_member(study=panel.study, person=panel.ben, roles=["researcher"])
+
+
+def be_deactivated(panel: Panel) -> None:
+    deactivate_person(person=panel.ben)
+
+
+@pytest.mark.parametrize("go", [leave, lose_the_role, be_deactivated])
+def test_who_goes_is_followed_by_another_and_the_round_waits_for_that_one(
+    panel: Panel, go: Callable[[Panel], None]
+) -> None:
+    conversation, [criterion], opened = make_voting(panel=panel)
+    settled, [done_with], _ = make_voting(panel=panel, external_id="settled")
+    for reviewer in panel.reviewers:
+        vote(criterion=done_with, reviewer=reviewer)
+        if reviewer != panel.ben:
+            vote(criterion=criterion, reviewer=reviewer)
+    fern = join(study=panel.study, name="fern")
+    go(panel)
+    substitute = Assignment.objects.get(reviewer=fern)
+    assert (substitute.conversation, substitute.origin) == (conversation, Assignment.Origin.SUBSTITUTE)
+    assert Round.objects.get(pk=opened.pk).revealed_at is None
+    vote(criterion=criterion, reviewer=fern)
+    assert Round.objects.get(pk=opened.pk).revealed_at is not None
+    assert Vote.objects.filter(reviewer=panel.ben, round__conversation=settled).exists()
+
+
+@pytest.mark.parametrize("go", [leave, be_deactivated])
+def test_where_nobody_is_left_to_follow_the_round_goes_on_without(panel: Panel, go: Callable[[Panel], None]) -> None:
+    _, [criterion], opened = make_voting(panel=panel)
+    for reviewer in panel.reviewers:
+        if reviewer != panel.ben:
+            vote(criterion=criterion, reviewer=reviewer)
+    go(panel)
+    assert Round.objects.get(pk=opened.pk).revealed_at is not None
+
+
+def test_nobody_who_pauses_or_has_a_conflict_follows(panel: Panel) -> None:
+    conversation, _, _ = make_voting(panel=panel)
+    fern, gus = join(study=panel.study, name="fern"), join(study=panel.study, name="gus")
+    pause_member(study=panel.study, person=fern, until=TODAY + timedelta(days=3))
+    describe_member(study=panel.study, person=gus, by=panel.adam, conflicts=[conversation.external_id])
+    leave(panel)
+    assert not Assignment.objects.filter(reviewer__in=[fern, gus]).exists()
