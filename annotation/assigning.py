@@ -277,6 +277,6 @@ def hand_work_over(*, study: Study, person: User) -> list[Assignment]:
     mine = Assignment.objects.filter(reviewer=person, recused_at=None, conversation__study=study)
     left = undecided(Conversation.objects.own().filter(study=study, id__in=mine.values("conversation")))
     todo = list(left.defer("messages", "extra").order_by("position", "id"))
-    standing = _counted(Assignment.objects.active().filter(conversation__in=todo), "conversation")
+    standing = count_assigned(study, by="conversation")
     plan = _plan(study, todo, {this.id: standing.get(this.id, 0) + 1 for this in todo})
     return _carry_out(plan, Assignment.Origin.SUBSTITUTE)

@@ -161,8 +161,8 @@ def vote_secretly(scene: Scene, world: str) -> None:
     criteria = [Criterion.objects.get(pk=this.pk) for this in scene.open_criteria]
     if world == "stern":
         hidden = [
+            Ballot(Vote.Choice.ABSTAIN),  # the objection comes second: an order by objections differs
             Ballot(Vote.Choice.OBJECT, category="unsafe", reason="Never this. " * 40),
-            Ballot(Vote.Choice.ABSTAIN),
             Ballot(Vote.Choice.RECUSE),
             Ballot(Vote.Choice.AGREE, points=-9, better_wording="Asks what was eaten, and when."),
         ]
