@@ -60,6 +60,7 @@ class Sheet:
     unsent_comment: str = ""
     accepted: dict[UUID, int] = field(default_factory=dict)
     """Objections that a revision accepts: vote id -> that revision's number."""
+    applied: Any = None  # annotation.trying.Applied, after the reveal
 
     @property
     def id(self) -> UUID:

@@ -13,6 +13,7 @@ from annotation.views import (
     studies,
     sufficiency,
     time,
+    trying,
     voting,
     you,
 )
@@ -59,6 +60,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(CRITERION + "objections/<uuid:vote_id>/accept/", drafting.accept, name="accept_objection"),
     path(CRITERION + "vote/", voting.vote, name="vote"),
     path(CRITERION + "take-back/", voting.take_back, name="take_back"),
+    path(CRITERION + "try/", trying.try_criterion, name="try_criterion"),
     path(CRITERION + "comments/", discussion.comment, name="comment"),
     path(CRITERION + "another-vote/", discussion.ask_for_vote, name="ask_for_vote"),
     path("", include("annotation.admin_urls")),

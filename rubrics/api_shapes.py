@@ -200,10 +200,20 @@ class NotAllAnsweredShape(serializers.Serializer[Any]):
     missing = serializers.IntegerField()
 
 
+class AppliedDifferentlyShape(serializers.Serializer[Any]):
+    """A criterion that goes in, and how the panel marked each pilot response, in words where the marks differ."""
+
+    id = serializers.UUIDField(source="goes_in.criterion.id")
+    external_id = serializers.CharField(source="goes_in.criterion.external_id")
+    conversation = serializers.CharField(source="goes_in.place.external_id")
+    counts = serializers.CharField(source="applied.in_words")
+
+
 class CautionsShape(serializers.Serializer[Any]):
     """What is to be read before a freeze, and holds nothing up."""
 
     not_all_answered = NotAllAnsweredShape(many=True)
+    applied_differently = AppliedDifferentlyShape(many=True)
 
 
 class PreviewShape(serializers.Serializer[Any]):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from django.utils.functional import Promise
 
-from annotation.importing import conversations, criteria_read, members, votes_read
+from annotation.importing import conversations, criteria_read, members, pilot_responses, votes_read
 from annotation.importing.messages import ROLES
 from annotation.importing.rows import Columns
 from annotation.models import Acuity, ObjectionCategory, Role, Scale, UserProfile, Vote
@@ -186,6 +186,29 @@ VOTES = FileShape(
             "points": "",
             "category": ObjectionCategory.values[0],
             "reason": "It depends on who asks.",
+        },
+    ),
+)
+
+PILOT_RESPONSES = FileShape(
+    pilot_responses.COLUMNS,
+    {
+        "conversation_id": "the id of a conversation of the study",
+        "id": "its own id, if it has one",
+        "source": "where it is from; no reviewer sees it",
+    },
+    (
+        {
+            "conversation_id": "example-1",
+            "text": "Three weeks is long. How many hours do you sleep?",
+            "id": "pilot-1",
+            "source": "model-a",
+        },
+        {
+            "conversation_id": "example-1",
+            "text": "Drink warm milk and go to bed early.",
+            "id": "pilot-2",
+            "source": "counsellor",
         },
     ),
 )

@@ -128,5 +128,6 @@ FILE_FORMS: dict[str, type[FileForm]] = {
     "criteria": CriteriaForm,
     "votes": VotesForm,
     "members": FileForm,
+    "pilot_responses": FileForm,
 }
 """The form of each kind of file (rubrics.uploading)."""

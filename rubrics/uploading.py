@@ -12,6 +12,7 @@ from django.utils.functional import Promise
 
 from annotation.importing.criteria import import_criteria
 from annotation.importing.members import PeopleFile, import_members
+from annotation.importing.pilot_responses import import_pilot_responses
 from annotation.importing.report import Report
 from annotation.importing.votes import import_votes
 from annotation.models import FileImport, Study, User
@@ -60,6 +61,14 @@ UPLOADS = {
             import_votes,
             care="Only votes that reviewers gave elsewhere. They are kept marked as imported, with the file's digest; "
             "a vote by a clinician who was not assigned assigns that person.",
+        ),
+        Upload(
+            FileImport.Kind.PILOT_RESPONSES,
+            "Pilot responses",
+            file_shapes.PILOT_RESPONSES,
+            import_pilot_responses,
+            care="Reviewers try their criteria on two a conversation. They never see the source, and no pair of these "
+            "is ever part of an audit.",
         ),
         Upload(
             PeopleFile.MEMBERS,

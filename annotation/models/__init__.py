@@ -24,6 +24,7 @@ from annotation.models.rounds import (
 )
 from annotation.models.studies import DEFAULT_AXES, Demand, Drafting, Policy, Study, TextClass, Weights
 from annotation.models.sufficiency import SufficiencyAnswer
+from annotation.models.trials import PilotMark, PilotResponse
 from annotation.models.unsent import UnsentText
 from annotation.models.waves import Wave, waits_for_its_wave
 
@@ -47,6 +48,8 @@ __all__ = [
     "Membership",
     "Notice",
     "ObjectionCategory",
+    "PilotMark",
+    "PilotResponse",
     "Policy",
     "ReportClosing",
     "Revision",

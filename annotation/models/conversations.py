@@ -33,6 +33,7 @@ class FileImport(Identified):
         VOTES = "votes", _("votes")
         RESPONSES = "responses", _("responses")
         VERDICTS = "verdicts", _("reviewer verdicts")
+        PILOT_RESPONSES = "pilot_responses", _("pilot responses")
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="imports")
     kind = models.CharField(max_length=20, choices=Kind)
@@ -47,9 +48,9 @@ class FileImport(Identified):
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(
-                    kind__in=["conversations", "criteria", "votes", "responses", "verdicts"],
+                    kind__in=["conversations", "criteria", "votes", "responses", "verdicts", "pilot_responses"],
                 ),
-                name="what_a_file_brings_is_one_of_five_kinds",
+                name="what_a_file_brings_is_one_of_six_kinds",
             ),
             models.CheckConstraint(condition=models.Q(sha256__regex=SHA256), name="a_files_digest_is_64_hex_digits"),
         ]

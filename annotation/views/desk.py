@@ -32,10 +32,11 @@ from annotation.forms import (
     criterion_facts,
 )
 from annotation.merging import offered_pairs
-from annotation.models import Conversation, Role
+from annotation.models import Conversation, PilotResponse, Role
 from annotation.permissions import StudyRequest, find_conversation, study_page
 from annotation.states import CriterionState
 from annotation.sufficiency import Sufficiency, sufficiency_of
+from annotation.trying import how_applied
 from annotation.unsent import DRAFT, SUFFICIENCY, TooLongToKeep, keep_unsent, revision_place
 from annotation.workload import parts_of
 from consilium.pages import wants_fragment
@@ -129,6 +130,12 @@ def desk_context(desk: Desk, **shown: Any) -> dict[str, Any]:
         context["sufficiency"] = asked = asked_of(desk)
         if asked.is_asked:
             context["sufficiency_form"] = sufficiency_form(desk, asked)
+    if PilotResponse.objects.filter(conversation=desk.conversation).exists():
+        context["has_pilots"] = True
+        if desk.revealed and not desk.open_round:
+            applied = how_applied([sheet.revision.wording_id for sheet in desk.standing])
+            for sheet in desk.standing:
+                sheet.applied = applied.get(sheet.revision.wording_id)
     return context | shown
 
 

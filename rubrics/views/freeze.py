@@ -21,9 +21,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.models import Acuity, Criterion, Role, Study
 from annotation.permissions import StudyRequest, study_page
+from annotation.trying import Applied
 from consilium.errors import RuleViolation
 from consilium.pages import respond_with_fragment
 from rubrics.candidates import Place
+from rubrics.cautions import Cautions
 from rubrics.comparing import ChangeKind, counted
 from rubrics.counting_words import counted_criteria
 from rubrics.forms import FreezeForm, ReasonForm
@@ -221,17 +223,18 @@ def show_what_goes_in(request: StudyRequest) -> HttpResponse:
     context = {
         "view": view,
         "page": page,
-        "places": _by_place(list(page.object_list)),
+        "places": _by_place(list(page.object_list), view.preview.cautions),
         "crumbs": _way(request, view, "What goes in"),
     }
     return render(request, "rubrics/goes_in.html", context)
 
 
-def _by_place(rows: Collection[GoesIn]) -> list[tuple[str, list[GoesIn]]]:
-    """Rows in reading order, by conversation."""
-    places: dict[str, list[GoesIn]] = {}
+def _by_place(rows: Collection[GoesIn], cautions: Cautions) -> list[tuple[str, list[tuple[GoesIn, Applied | None]]]]:
+    """Rows in reading order, by conversation, each with how it was applied where the panel differed."""
+    applied = {this.goes_in.criterion.id: this.applied for this in cautions.applied_differently}
+    places: dict[str, list[tuple[GoesIn, Applied | None]]] = {}
     for this in rows:
-        places.setdefault(this.place.external_id, []).append(this)
+        places.setdefault(this.place.external_id, []).append((this, applied.get(this.criterion.id)))
     return list(places.items())
 
 

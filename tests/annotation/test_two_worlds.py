@@ -95,7 +95,7 @@ def follow(done: Walk, asker: Asker, name: str, query: str) -> None:
 def walk_all(scene: Scene, world: str) -> dict[str, Walk]:
     """What each reader gets in a world: reader -> walk."""
     walks = {reader: walk(scene, reader) for reader in (NO_ADMINS if world == "silent" else READERS)}
-    return walks | {"ben": walk(scene, "ben", only={"desk", "api_votes"})}
+    return walks | {"ben": walk(scene, "ben", only={"desk", "api_votes", "try_criterion", "api_pilot_marks"})}
 
 
 Worlds = dict[str, dict[str, Walk]]
@@ -125,7 +125,7 @@ def test_the_worlds_differ_for_the_one_whose_votes_they_are(worlds: Worlds) -> N
     changed = {
         line.split("'")[1] for line in differences(worlds["mild"]["ben"].answers, worlds["stern"]["ben"].answers)
     }
-    assert changed == {"desk", "api_votes"}
+    assert changed == {"desk", "api_votes", "try_criterion", "api_pilot_marks"}
 
 
 @pytest.mark.parametrize("reader", READERS)

@@ -24,9 +24,10 @@ from rubrics.freezing import (
     preview_freeze,
 )
 from rubrics.selecting import LeftOutKind, select
-from tests.factories import Panel, make_panel
+from tests.annotation.test_trying import bring, mark
+from tests.factories import Panel, make_panel, vote
 from tests.pages import api, at, got, shown, signed_in
-from tests.rubrics.making import make_agreed
+from tests.rubrics.making import make_agreed, make_drafted
 from tests.rubrics.test_freezing_races import own_connection, pause_before_writing
 
 SENTENCE = "A reviewer says that a response that meets all of this would not be safe and good."
@@ -153,3 +154,37 @@ def test_no_version_ever_holds_what_somebody_had_said_no_about(panel: Panel, mon
     pool.shutdown()
     assert found == [0], "nobody had said no when the version was written"
     assert held_out(panel.study)[conversation.id] == 1, "the no is there, for the next version"
+
+
+@pytest.mark.django_db
+class TestAppliedDifferently:
+    def test_what_the_panel_applied_differently_is_read_and_holds_nothing_up(self, panel: Panel) -> None:
+        conversation, (criterion, other) = make_drafted(
+            panel=panel, texts=["Asks about sleep.", "Asks about food."], external_id="one"
+        )
+        one, _ = bring(panel, conversation)
+        for each in (criterion, other):
+            mark(each, one, panel.ben)
+            mark(each, one, panel.chloe, "not_met" if each == criterion else "met")
+        for each in (criterion, other):
+            for reviewer in panel.reviewers:
+                vote(criterion=each, reviewer=reviewer)
+        (found,) = preview_freeze(study=panel.study).cautions.applied_differently
+        assert (found.goes_in.criterion.id, found.applied.in_words) == (criterion.id, "response 1: 1 met, 1 not met")
+        client = signed_in(panel.adam)
+        page = shown(client, at(panel.study, "study_freeze"))
+        assert "1 criterion was applied differently" in page
+        assert "response 1: 1 met, 1 not met" in page
+        assert shown(client, at(panel.study, "freeze_goes_in")).count("Applied differently:") == 1
+        told = got(panel.adam, at(panel.study, "api_freeze_preview"))["cautions"]["applied_differently"]
+        assert told == [
+            {
+                "id": str(criterion.id),
+                "external_id": criterion.external_id,
+                "conversation": "one",
+                "counts": "response 1: 1 met, 1 not met",
+            }
+        ]
+        report = frozen_by_command(panel)
+        assert report["criteria"] == 2
+        assert any("some marked met and some not met" in sentence for sentence in report["cautions"])

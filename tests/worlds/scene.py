@@ -14,10 +14,22 @@ from annotation.assigning import assign_reviewer
 from annotation.caring import report_conversation
 from annotation.discussing import add_comment
 from annotation.drafting import revise_criterion
+from annotation.importing.pilot_responses import import_pilot_responses
 from annotation.joining import add_member
-from annotation.models import Comment, ConversationReport, Criterion, Round, User, Vote
+from annotation.models import (
+    Comment,
+    Conversation,
+    ConversationReport,
+    Criterion,
+    PilotMark,
+    PilotResponse,
+    Round,
+    User,
+    Vote,
+)
 from annotation.previewing_assignment import preview_assignment
 from annotation.round_acts import close_drafting, open_round
+from annotation.trying import mark_pilot_response
 from annotation.unsent import keep_unsent
 from annotation.voting import Ballot, cast_vote, take_back_vote
 from annotation.waves import plan_waves
@@ -25,6 +37,7 @@ from grading.graders import register_grader
 from grading.runs import start_run
 from rubrics.freezing import ACKNOWLEDGE_ALL, freeze_version, mark_of, preview_freeze
 from tests.factories import Panel, draft, make_conversation, make_panel, make_voting, vote
+from tests.importing_files import jsonl
 from tests.grading.graded_runs import grade_all_pairs, judge_pairs, make_response
 
 WORLDS = ("mild", "stern", "silent")
@@ -112,6 +125,8 @@ def set_the_scene() -> Scene:
     report_conversation(conversation=first, by=panel.dev, kind=ConversationReport.Kind.OTHER, words="Who is speaking?")
     version = freeze_version(study=panel.study, by=panel.adam, note="", acknowledged=ACKNOWLEDGE_ALL)
 
+    for conversation in (first, second):
+        bring_pilots(panel, conversation)
     for name in ("model-a", "model-b"):
         make_response(version=version, respondent=name)
     grader = register_grader(
@@ -152,6 +167,14 @@ def set_the_scene() -> Scene:
     return scene
 
 
+def bring_pilots(panel: Panel, conversation: Conversation) -> None:
+    rows = [{"conversation_id": conversation.external_id, "text": text, "source": "model-a"} for text in ("A.", "B.")]
+    report = import_pilot_responses(
+        study=panel.study, source=jsonl(*rows), file_name="pilots.jsonl", by=panel.adam, check=False
+    )
+    assert report.created == 2
+
+
 def vote_secretly(scene: Scene, world: str) -> None:
     """Ben's hidden votes and words: another choice, weight, reason, order and time in each world."""
     ben = User.objects.get(email=scene.panel.ben.email)
@@ -180,6 +203,11 @@ def vote_secretly(scene: Scene, world: str) -> None:
     ):
         assert criterion.current_revision is not None
         cast_vote(criterion=criterion, seen=criterion.current_revision, reviewer=ben, ballot=ballot)
+        said = PilotMark.Mark.MET if world == "mild" else PilotMark.Mark.NOT_MET
+        for response in PilotResponse.objects.filter(conversation=criterion.conversation_id):
+            mark_pilot_response(
+                criterion=criterion, seen=criterion.current_revision, response=response, by=ben, mark=said
+            )
     if world == "stern":
         hidden_votes = Vote.objects.filter(reviewer=ben, round__revealed_at=None)
         hidden_votes.update(cast_at=timezone.now() - timedelta(days=3))

@@ -20,7 +20,7 @@ def known_values(scene: Scene) -> dict[str, list[Any]]:
     Conversations and criteria with an open round: nothing hidden is about the others, which the lists show too.
     """
     formats = ["healthbench", "mentalhealthbench", "csv", "xlsx", "parquet"]
-    files = ["conversations", "criteria", "votes", "members"]
+    files = ["conversations", "criteria", "votes", "members", "pilot_responses"]
     return {
         "slug": [scene.panel.study.slug],
         "conversation_id": [scene.conversations[name].id for name in ("one", "two")],
