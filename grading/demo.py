@@ -16,6 +16,7 @@ from annotation.demo import FOLDER, demo_study, read_fixture
 from annotation.discussing import end_discussion
 from annotation.drafting import finish_drafting, revise_criterion
 from annotation.importing.criteria import import_criteria
+from annotation.importing.pilot_responses import import_pilot_responses
 from annotation.importing.votes import import_votes
 from annotation.joining import accept_consent, add_member, create_study, find_person
 from annotation.models import Conversation, Criterion, Membership, Study, User
@@ -59,6 +60,7 @@ def load_demo() -> Study:
         for external_id, emails in read_fixture("assignments.json").items():
             for email in emails:
                 assign_reviewer(conversation=_conversation(study, external_id), reviewer=_person(email))
+        _take_in(import_pilot_responses, study, "pilot_responses.jsonl")
         _take_in(import_criteria, study, "drafts.jsonl", keep_drafting=True)
         _take_in(import_criteria, study, "criteria.jsonl")
         for external_id, emails in facts["finished_drafting"].items():

@@ -161,7 +161,8 @@ def test_the_walk_opens_the_pages_that_matter(worlds: Worlds) -> None:
     clinician, admin, researcher, both = (worlds["mild"][reader].opened for reader in READERS)
     everybody = {"my_studies", "study", "desk", "rounds", "criterion_history", "why", "api_votes", "api_criteria"}
     assert everybody <= clinician & admin & researcher & both
-    assert {"study_conversations", "revise", "recuse", "own_votes"} <= clinician & both
+    mine = {"study_conversations", "revise", "recuse", "own_votes", "try_criterion", "api_pilot_marks"}
+    assert mine <= clinician & both
     admins = {"study_progress", "admin_conversation", "study_freeze", "api_progress", "study_policy_change"}
     assert admins <= admin & both
     assert not admins & (clinician | researcher)

@@ -33,6 +33,7 @@ def _of_a_clinician(scene: Scene) -> Acts:
     new = {"text": "Asks about sleep at night.", "points": 6, "rationale": "It matters."}
     sleep = {"criterion": criteria["sleep"].id, "seen": revisions["sleep"]}
     meals = {"criterion": criteria["meals"].id, "seen": revisions["meals"]}
+    try_sleep = {"seen": revisions["sleep"], "response": scene.pilot}
     pair = {"kept": criteria["talked"].id, "merged": criteria["alike"].id}
     seen = {"kept_seen": revisions["talked"], "merged_seen": revisions["alike"]}
     accepted = {"objection": scene.standing_objection.id, "against": revisions["talked"]}
@@ -55,6 +56,7 @@ def _of_a_clinician(scene: Scene) -> Acts:
                 is_refused=True,
             ),
         ],
+        "api_pilot_marks": [Sent({**try_sleep, "mark": "met"}, method="PUT")],
         "api_own_vote": [Sent(method="DELETE")],
         "api_reviewer_act": [
             Sent(to={**in_drafting, "act": "finish-drafting"}),
@@ -149,7 +151,7 @@ def _of_versions(scene: Scene) -> Acts:
         "api_version_withdrawal": [Sent({"reason": "A slip."})],
         "api_import": [
             Sent({"file": file, "check": check}, to={"kind": kind}, is_refused=kind == "criteria")
-            for kind in ("conversations", "criteria", "votes", "members")
+            for kind in ("conversations", "criteria", "votes", "members", "pilot_responses")
             for file in files[kind]
             for check in ("true", "false")
         ],

@@ -71,6 +71,7 @@ def _of_a_clinician(scene: Scene) -> Acts:
             Sent(to=in_drafting, first=lambda: finish_drafting(conversation=at["four"], by=chloe)),
         ],
         "end_discussion": [Sent(to=talked)],
+        "try_criterion": [Sent({"seen": revisions["sleep"], "response": scene.pilot, "mark": "met"})],
         "answer_sufficiency": [
             Sent(
                 {"seen": mark_of_wordings([revisions["settled"]]), "answer": "no", "missing": "Tea."},
@@ -167,7 +168,7 @@ def _of_versions(scene: Scene) -> Acts:
         "study_import": [
             *(
                 Sent({"file": file, **check}, to={"kind": kind}, is_refused=kind == "criteria")
-                for kind in ("conversations", "criteria", "votes", "members")
+                for kind in ("conversations", "criteria", "votes", "members", "pilot_responses")
                 for file in files[kind]
                 for check in CHECKED_OR_NOT
             ),

@@ -37,8 +37,8 @@ from grading.graders import register_grader
 from grading.runs import start_run
 from rubrics.freezing import ACKNOWLEDGE_ALL, freeze_version, mark_of, preview_freeze
 from tests.factories import Panel, draft, make_conversation, make_panel, make_voting, vote
-from tests.importing_files import jsonl
 from tests.grading.graded_runs import grade_all_pairs, judge_pairs, make_response
+from tests.importing_files import jsonl
 
 WORLDS = ("mild", "stern", "silent")
 """Ben agrees with everything; he objects, abstains, recuses and thinks again; he has done nothing."""
@@ -68,6 +68,8 @@ class Scene:
     """The mark of what the freeze page shows."""
     acknowledged: list[str]
     frozen_criterion: UUID
+    pilot: UUID
+    """A pilot response of the conversation with the first open round."""
     response: UUID
     moment: datetime
     sessions: dict[str, str] = field(default_factory=dict)
@@ -156,6 +158,7 @@ def set_the_scene() -> Scene:
         seen=mark_of(selection),
         acknowledged=[str(this.criterion.id) for this in selection.stays_out],
         frozen_criterion=version.criteria.get().id,
+        pilot=PilotResponse.objects.filter(conversation=first).earliest("number").id,
         response=run.responses.order_by("response_id").values_list("response_id", flat=True)[0],
         moment=timezone.now() + timedelta(minutes=1),
     )
