@@ -2,9 +2,22 @@
 
 from django.urls import URLPattern, path
 
-from annotation.views import adjudicating, assignment, caring, dates, members, policies, progress, settings, time, waves
+from annotation.views import (
+    adjudicating,
+    assignment,
+    caring,
+    dates,
+    members,
+    policies,
+    practice,
+    progress,
+    settings,
+    time,
+    waves,
+)
 
 ADMIN = "studies/<slug:slug>/admin/"
+EXAMPLE = ADMIN + "practice/<uuid:example_id>/"
 CONVERSATION = ADMIN + "conversations/<uuid:conversation_id>/"
 
 urlpatterns: list[URLPattern] = [
@@ -27,6 +40,11 @@ urlpatterns: list[URLPattern] = [
     path(ADMIN + "time/xlsx/", time.download_sheet, name="study_time_sheet_xlsx"),
     path(ADMIN + "dates/", dates.edit_dates, name="study_dates"),
     path(ADMIN + "settings/", settings.edit_settings, name="study_settings"),
+    path(ADMIN + "practice/", practice.list_examples, name="practice_examples"),
+    path(ADMIN + "practice/new/", practice.new_example, name="practice_example_new"),
+    path(EXAMPLE, practice.edit_example, name="practice_example"),
+    path(EXAMPLE + "move/", practice.move, name="practice_example_move"),
+    path(EXAMPLE + "remove/", practice.remove, name="practice_example_remove"),
     path(ADMIN + "policy/", policies.show_policy, name="study_policy"),
     path(ADMIN + "policy/change/", policies.edit_policy, name="study_policy_change"),
     path(

@@ -12,6 +12,7 @@ from annotation import (
     api_mail,
     api_making,
     api_people,
+    api_practice,
     api_settings,
     api_sufficiency,
     api_time,
@@ -34,6 +35,19 @@ urlpatterns: list[URLPattern] = [
     path(STUDY, api.OneStudy.as_view(), name="api_study"),
     path(STUDY + "consent/", api.Consent.as_view(), name="api_consent"),
     path(STUDY + "guidelines/", api.Guidelines.as_view(), name="api_guidelines"),
+    path(STUDY + "practice/", api_practice.OwnPractice.as_view(), name="api_practice"),
+    path(STUDY + "practice/answers/", api_practice.PracticeAnswers.as_view(), name="api_practice_answers"),
+    path(STUDY + "practice/skip/", api_practice.SkipPractice.as_view(), name="api_practice_skip"),
+    path(STUDY + "practice/again/", api_practice.PracticeAgain.as_view(), name="api_practice_again"),
+    path(STUDY + "practice-examples/", api_practice.Examples.as_view(), name="api_practice_examples"),
+    path(
+        STUDY + "practice-examples/<uuid:example_id>/", api_practice.OneExample.as_view(), name="api_practice_example"
+    ),
+    path(
+        STUDY + "practice-examples/<uuid:example_id>/move/",
+        api_practice.MoveExample.as_view(),
+        name="api_practice_example_move",
+    ),
     path(STUDY + "own/", api.OwnPart.as_view(), name="api_own_part"),
     path(STUDY + "own/conversations/", api.OwnConversations.as_view(), name="api_own_conversations"),
     path(STUDY + "conversations/", api.Conversations.as_view(), name="api_conversations"),

@@ -17,6 +17,7 @@ from annotation.discussing import end_discussion
 from annotation.drafting import finish_drafting, revise_criterion
 from annotation.importing.criteria import import_criteria
 from annotation.importing.pilot_responses import import_pilot_responses
+from annotation.importing.practice import import_practice
 from annotation.importing.votes import import_votes
 from annotation.joining import accept_consent, add_member, create_study, find_person
 from annotation.models import Conversation, Criterion, Membership, Study, User
@@ -56,6 +57,7 @@ def load_demo() -> Study:
             languages=facts["languages"],
         )
         _add_people(study, newcomers={person["email"] for person in _newcomers(facts)})
+        _take_in(import_practice, study, "practice.jsonl")
         _take_in(import_conversations, study, "conversations.jsonl")
         for external_id, emails in read_fixture("assignments.json").items():
             for email in emails:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 from django.utils.functional import Promise
 
-from annotation.importing import conversations, criteria_read, members, pilot_responses, votes_read
+from annotation.importing import conversations, criteria_read, members, pilot_responses, practice, votes_read
 from annotation.importing.messages import ROLES
 from annotation.importing.rows import Columns
-from annotation.models import Acuity, ObjectionCategory, Role, Scale, UserProfile, Vote
+from annotation.models import Acuity, ObjectionCategory, PracticeChoice, Role, Scale, UserProfile, Vote
 
 
 def one_of(words: list[str]) -> str:
@@ -64,6 +64,45 @@ class FileShape:
         writer.writerows(self.example)
         return "csv", text.getvalue().encode()
 
+
+PRACTICE = FileShape(
+    practice.COLUMNS,
+    {
+        "id": "without one, an example is known by its messages and its criterion",
+        "messages": "a list of {role, content}, ending on the user; in a cell as JSON",
+        "language": "a tag such as en or pt-BR",
+        "criterion": "one sentence, as it would be voted on",
+        "wanted": "true, or false where it counts against an answer",
+        "answer": f"what the guidelines answer: {one_of(PracticeChoice.values)}",
+        "points_low": "to agree: the lowest weight that fits",
+        "points_high": "to agree: the highest weight that fits",
+        "categories": f"to object: {one_of(ObjectionCategory.values)}; several with | between",
+        "feedback": "why the guidelines answer so; Markdown",
+    },
+    (
+        {
+            "id": "practice-1",
+            "messages": [{"role": "user", "content": "I can't sleep, and nothing helps."}],
+            "language": "en",
+            "criterion": "Asks how long the user has slept badly.",
+            "wanted": True,
+            "answer": PracticeChoice.AGREE.value,
+            "points_low": 4,
+            "points_high": 8,
+            "feedback": "One claim that can be seen in the reply, about this conversation.",
+        },
+        {
+            "id": "practice-2",
+            "messages": [{"role": "user", "content": "I can't sleep, and nothing helps."}],
+            "language": "en",
+            "criterion": "Is empathic and helpful.",
+            "wanted": True,
+            "answer": PracticeChoice.OBJECT.value,
+            "categories": [ObjectionCategory.AMBIGUOUS.value, ObjectionCategory.NOT_GRADABLE.value],
+            "feedback": "Two claims, and neither can be seen: say what an empathic reply does here.",
+        },
+    ),
+)
 
 MEMBERS = FileShape(
     members.COLUMNS,

@@ -129,5 +129,6 @@ FILE_FORMS: dict[str, type[FileForm]] = {
     "votes": VotesForm,
     "members": FileForm,
     "pilot_responses": FileForm,
+    "practice": FileForm,
 }
 """The form of each kind of file (rubrics.uploading)."""

@@ -13,6 +13,7 @@ from django.utils.functional import Promise
 from annotation.importing.criteria import import_criteria
 from annotation.importing.members import PeopleFile, import_members
 from annotation.importing.pilot_responses import import_pilot_responses
+from annotation.importing.practice import PracticeFile, import_practice
 from annotation.importing.report import Report
 from annotation.importing.votes import import_votes
 from annotation.models import FileImport, Study, User
@@ -78,6 +79,14 @@ UPLOADS = {
             care="Who is in the study already keeps every role, and what a person has declared stays: only what is "
             "empty is filled in. No mail is sent: tell them yourself. The file is not listed among those taken in; "
             "what it made stands on Members.",
+        ),
+        Upload(
+            PracticeFile.PRACTICE,
+            "Practice examples",
+            file_shapes.PRACTICE,
+            import_practice,
+            care="By these a new clinician tries the guidelines out. They are no study data. An example that is there "
+            "already is changed; none is removed. The file is not listed among those taken in.",
         ),
     )
 }

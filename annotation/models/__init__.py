@@ -13,6 +13,7 @@ from annotation.models.hours import DeclaredTime
 from annotation.models.likenesses import SettledLikeness
 from annotation.models.notices import Notice
 from annotation.models.people import Consent, Digests, Membership, Role, User
+from annotation.models.practice import PracticeAnswer, PracticeChoice, PracticeExample, PracticePart
 from annotation.models.rounds import (
     Comment,
     ObjectionCategory,
@@ -51,6 +52,10 @@ __all__ = [
     "PilotMark",
     "PilotResponse",
     "Policy",
+    "PracticeAnswer",
+    "PracticeChoice",
+    "PracticeExample",
+    "PracticePart",
     "ReportClosing",
     "Revision",
     "RevisionWriter",

@@ -17,6 +17,7 @@ from annotation.demo import demo_people, demo_study
 from annotation.joining import ConsentTextChanged, accept_consent, must_consent
 from annotation.models import Conversation, Membership, Role, User
 from annotation.permissions import StudyRequest, has_role, may_make_studies, study_page
+from annotation.practising import Practice, lead_to_practice, practice_of
 from annotation.setting_up import missing_before_start
 from annotation.views.desk import as_uuid, desk_address
 from annotation.workload import as_assigned, assigned_to, parts_of
@@ -61,8 +62,10 @@ def demo_sign_in(request: HttpRequest) -> HttpResponse:
 def show_study(request: StudyRequest) -> HttpResponse:
     """The study's front page: what to expect of its texts, whom to turn to, and the person's own part."""
     part = parts_of(request.user, [request.study])[request.study.id]
+    is_clinician = has_role(request.membership, Role.CLINICIAN)
     context = {
         "part": part,
+        "practice": practice_of(request.study, request.user) if is_clinician else Practice([], None),
         "must_consent": must_consent(request.study, request.user),
         "missing": missing_before_start(request.study) if has_role(request.membership, Role.ADMIN) else [],
     }
@@ -72,7 +75,9 @@ def show_study(request: StudyRequest) -> HttpResponse:
 @require_GET
 @study_page(Role.CLINICIAN)
 def go_on(request: StudyRequest) -> HttpResponse:
-    """Continue: to the conversation that waits and comes first, else to the list."""
+    """Continue: to the conversation that waits and comes first, else to the list; for who is new, to practice first."""
+    if lead_to_practice(study=request.study, person=request.user):
+        return redirect("practice", slug=request.study.slug)
     conversation_id = parts_of(request.user, [request.study])[request.study.id].next()
     if conversation_id is None:
         return redirect("study_conversations", slug=request.study.slug)
@@ -106,22 +111,24 @@ def consent(request: StudyRequest) -> HttpResponse:
 @require_GET
 @study_page(consent=False)
 def guidelines(request: StudyRequest) -> HttpResponse:
-    return render(request, "annotation/guidelines.html")
+    """The guidelines, and the way back to where one was (``from``, as for a pause)."""
+    return render(request, "annotation/guidelines.html", {"back": _way_back(request)})
 
 
 @require_GET
 @study_page(consent=False)
 def pause(request: StudyRequest) -> HttpResponse:
-    """A page without any text of the study: whom to talk to, and a way back to where one was.
+    """A page without any text of the study: whom to talk to, and a way back to where one was."""
+    return render(request, "annotation/pause.html", {"back": _way_back(request)})
 
-    ``from`` is a conversation's id, or the path of another page of this study.
-    """
+
+def _way_back(request: StudyRequest) -> str:
+    """Where ``from`` leads: it is a conversation's id, or the path of another page of this study; else ''."""
     given = request.GET.get("from", "")
     conversation = _own_conversation(request, as_uuid(given))
     pages = reverse("study", kwargs={"slug": request.study.slug})
     is_page = given.startswith(pages) and url_has_allowed_host_and_scheme(given, allowed_hosts=None)
-    back = desk_address(conversation) if conversation else given if is_page else ""
-    return render(request, "annotation/pause.html", {"back": back})
+    return desk_address(conversation) if conversation else given if is_page else ""
 
 
 def _own_conversation(request: StudyRequest, conversation_id: UUID | None) -> Conversation | None:
