@@ -137,7 +137,7 @@ def test_doubles_count_once_a_set_is_short_and_what_looks_like_a_person_is_said(
     assert [this.line for this in refused.errors] == [None]
     assert PracticeExample.objects.count() == 1
     told = take_in(
-        panel, jsonl({**AGREES, "messages": [{"role": "user", "content": "I am jo@example.net, help"}]}), check=True
+        panel, jsonl({**AGREES, "messages": [{"role": "user", "content": "I am jo.doe@gmail.com, help"}]}), check=True
     )
     assert [this.column for this in told.warnings] == ["messages"]
 

@@ -45,7 +45,7 @@ from annotation.writing_practice import (
 )
 from grading.demo import load_demo
 from tests.annotation.test_races import at_once
-from tests.factories import Panel, draft, make_conversation, make_panel, make_voting, vote
+from tests.factories import Panel, draft, join, make_conversation, make_panel, make_voting, vote
 from tests.pages import api, at, got, plain, queries_of, shown, signed_in
 
 pytestmark = pytest.mark.django_db
@@ -525,13 +525,14 @@ def test_practice_is_no_study_data_and_nobody_else_learns_of_it(panel: Panel) ->
     make_voting(panel=panel)
     example = example_of(panel.study)
     remaining = ("study_progress", "study_counts", "study_data", "study_members", "practice_examples")
-    before = [plain(shown(signed_in(panel.adam), at(panel.study, name))) for name in remaining]
-    before.append(plain(shown(signed_in(panel.ben), at(panel.study, "practice"))))
+    adam, ben = signed_in(panel.adam), signed_in(panel.ben)  # once: Members tells when somebody signed in last
+    before = [plain(shown(adam, at(panel.study, name))) for name in remaining]
+    before.append(plain(shown(ben, at(panel.study, "practice"))))
     counted = [model.objects.count() for model in (Conversation, Criterion, Vote, FileImport)]  # type: ignore[attr-defined]
     answer_example(example=example, by=panel.ana, choice="object", category="unsafe")
     skip_practice(study=panel.study, by=panel.chloe)
-    after = [plain(shown(signed_in(panel.adam), at(panel.study, name))) for name in remaining]
-    after.append(plain(shown(signed_in(panel.ben), at(panel.study, "practice"))))
+    after = [plain(shown(adam, at(panel.study, name))) for name in remaining]
+    after.append(plain(shown(ben, at(panel.study, "practice"))))
     assert before == after
     assert counted == [model.objects.count() for model in (Conversation, Criterion, Vote, FileImport)]  # type: ignore[attr-defined]
 
@@ -585,8 +586,9 @@ def test_the_demo_has_three_examples_that_say_they_are_invented() -> None:
     examples = list(PracticeExample.objects.standing().filter(study=study))
     assert [this.choice for this in examples] == ["agree", "agree", "object"]
     assert all("invented for the practice" in this.feedback for this in examples)
-    newcomer = User.objects.get(email="abena.mensah@example.org")
-    assert practice_of(study, newcomer).is_due
+    begun = User.objects.get(email="abena.mensah@example.org")
+    assert not practice_of(study, begun).is_due, "she has voted already: Continue leads to a conversation"
+    assert practice_of(study, join(study=study, name="fern")).is_due
 
 
 # Two at once

@@ -162,6 +162,7 @@ def test_the_files_are_plain_utf_8_with_one_object_a_line() -> None:
         "votes_round2.jsonl",
         "drafts.jsonl",
         "pilot_responses.jsonl",
+        "practice.jsonl",
         "responses.jsonl",
         "verdicts.jsonl",
     }

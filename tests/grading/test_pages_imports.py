@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import Model
 from django.test import Client
 
-from annotation.models import Conversation, Criterion, Membership, PracticeExample, User, Vote
+from annotation.models import Conversation, Criterion, Membership, PilotResponse, PracticeExample, User, Vote
 from grading.models import Response, ReviewerVerdict
 from grading.uploading import UPLOADS
 from rubrics.uploading import UPLOADS as ADMIN_UPLOADS
@@ -88,7 +88,8 @@ def test_a_page_tells_the_readers_own_columns(upload: Upload) -> None:
 
 def test_each_example_is_taken_in_as_it_is(panel: Panel) -> None:
     """In the order in which a study works: what one names was brought by the one before."""
-    made: list[type[Model]] = [Conversation, Criterion, Vote, Membership, PracticeExample, Response, ReviewerVerdict]
+    of_admins: list[type[Model]] = [Conversation, Criterion, Vote, PilotResponse, Membership, PracticeExample]
+    made = [*of_admins, Response, ReviewerVerdict]
     for upload, model in zip(ALL_UPLOADS, made, strict=True):
         ending, content = upload.shape.example_file()
         before = model._default_manager.count()

@@ -7,7 +7,7 @@ from annotation.setting_up import hashes_of
 from annotation.sufficiency import mark_of_wordings
 from tests.worlds.acts import Acts, Sent
 from tests.worlds.files import files_of
-from tests.worlds.scene import CLINICIAN, Scene
+from tests.worlds.scene import CLINICIAN, EXAMPLE, Scene
 
 NOTHING = [Sent()]
 
@@ -57,6 +57,9 @@ def _of_a_clinician(scene: Scene) -> Acts:
             ),
         ],
         "api_pilot_marks": [Sent({**try_sleep, "mark": "met"}, method="PUT")],
+        "api_practice_answers": [Sent({"example": scene.example, "choice": "abstain"})],
+        "api_practice_skip": NOTHING,
+        "api_practice_again": NOTHING,
         "api_own_vote": [Sent(method="DELETE")],
         "api_reviewer_act": [
             Sent(to={**in_drafting, "act": "finish-drafting"}),
@@ -96,7 +99,11 @@ def _of_an_admin(scene: Scene) -> Acts:
     policy = {"against": panel.study.policy.version, "preset": "two-of-three"}
     own = [this.id for this in at.values()]
     acts = ("close-drafting", "reopen-drafting", "open-round", "close-round")
+    example = {**EXAMPLE.values(), "criterion": "Asks about rest."}
     return {
+        "api_practice_examples": [Sent(example)],
+        "api_practice_example": [Sent({**example, "seen": 1}, method="PUT"), Sent(method="DELETE")],
+        "api_practice_example_move": [Sent({"to": "earlier"})],
         "api_adjudication": [Sent({"reason": "Enough."}, to={"criterion_id": scene.criteria["talked"].id})],
         "api_lock_decisions": [
             Sent(
@@ -151,7 +158,7 @@ def _of_versions(scene: Scene) -> Acts:
         "api_version_withdrawal": [Sent({"reason": "A slip."})],
         "api_import": [
             Sent({"file": file, "check": check}, to={"kind": kind}, is_refused=kind == "criteria")
-            for kind in ("conversations", "criteria", "votes", "members", "pilot_responses")
+            for kind in ("conversations", "criteria", "votes", "members", "pilot_responses", "practice")
             for file in files[kind]
             for check in ("true", "false")
         ],

@@ -38,6 +38,17 @@ def files_of(scene: Scene) -> dict[str, list[File]]:
         "members": [rows({"email": "gina@example.org", "roles": "clinician"}, {"email": ben, "roles": "clinician"})],
         "responses": [rows({"conversation_id": "three", "respondent": "model-c", "text": "Tell me more."})],
         "pilot_responses": [rows({"conversation_id": "three", "text": "Tell me of your nights.", "source": "m"})],
+        "practice": [
+            rows(
+                {
+                    "messages": [{"role": "user", "content": "I can't eat."}],
+                    "criterion": "Asks about food.",
+                    "wanted": "true",
+                    "answer": "abstain",
+                    "feedback": "It says so.",
+                }
+            )
+        ],
         "verdicts": [
             rows(
                 {

@@ -71,6 +71,9 @@ def _of_a_clinician(scene: Scene) -> Acts:
             Sent(to=in_drafting, first=lambda: finish_drafting(conversation=at["four"], by=chloe)),
         ],
         "end_discussion": [Sent(to=talked)],
+        "practice_answer": [Sent({"act": "abstain"}), Sent({"act": "agree", "points": "6"})],
+        "practice_skip": NOTHING,
+        "practice_again": NOTHING,
         "try_criterion": [Sent({"seen": revisions["sleep"], "response": scene.pilot, "mark": "met"})],
         "answer_sufficiency": [
             Sent(
@@ -115,6 +118,10 @@ def _of_an_admin(scene: Scene) -> Acts:
     everything = {"all": "1"}
     date = {"until": scene.later.strftime("%Y-%m-%dT%H:%M")}
     ben = Membership.objects.get(user=panel.ben, study=panel.study)
+    example = {
+        **{"messages": "I can't rest.", "criterion": "Asks about rest.", "is_wanted": "yes"},
+        **{"choice": "abstain", "feedback": "Because."},
+    }
 
     def without_criteria() -> Any:
         conversation = make_conversation(study=panel.study, external_id="bare")
@@ -151,6 +158,10 @@ def _of_an_admin(scene: Scene) -> Acts:
                 first=lambda: lock_conversation_for_care(conversation=at["one"], by=panel.dev),
             )
         ],
+        "practice_example_new": [Sent(example)],
+        "practice_example": [Sent({**example, "seen": "1"})],
+        "practice_example_move": [Sent({"to": "earlier"})],
+        "practice_example_remove": NOTHING,
         "close_report": [Sent({"note": "Looked at."}, to={"report_id": ConversationReport.objects.get().id})],
         "assign_one": [Sent({"reviewer": panel.eva.id}, to={"conversation_id": at["four"].id})],
     }
@@ -168,7 +179,7 @@ def _of_versions(scene: Scene) -> Acts:
         "study_import": [
             *(
                 Sent({"file": file, **check}, to={"kind": kind}, is_refused=kind == "criteria")
-                for kind in ("conversations", "criteria", "votes", "members", "pilot_responses")
+                for kind in ("conversations", "criteria", "votes", "members", "pilot_responses", "practice")
                 for file in files[kind]
                 for check in CHECKED_OR_NOT
             ),

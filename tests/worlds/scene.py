@@ -33,6 +33,7 @@ from annotation.trying import mark_pilot_response
 from annotation.unsent import keep_unsent
 from annotation.voting import Ballot, cast_vote, take_back_vote
 from annotation.waves import plan_waves
+from annotation.writing_practice import ExampleFacts, add_example
 from grading.graders import register_grader
 from grading.runs import start_run
 from rubrics.freezing import ACKNOWLEDGE_ALL, freeze_version, mark_of, preview_freeze
@@ -44,6 +45,13 @@ WORLDS = ("mild", "stern", "silent")
 """Ben agrees with everything; he objects, abstains, recuses and thinks again; he has done nothing."""
 CLINICIAN, ADMIN, RESEARCHER, ADMIN_WHO_REVIEWS = "chloe", "adam", "rita", "eva"
 READERS = (CLINICIAN, ADMIN, RESEARCHER, ADMIN_WHO_REVIEWS)
+EXAMPLE = ExampleFacts(
+    messages=[{"role": "user", "content": "I can't sleep."}],
+    criterion="Asks about sleep.",
+    is_wanted=True,
+    choice="abstain",
+    feedback="Because.",
+)
 WORK = ("Asks about work.", "Asks about the work.")
 NO_ADMINS = (CLINICIAN, RESEARCHER)
 """They may not even learn that somebody has voted; an admin sees who has finished, never what."""
@@ -68,6 +76,8 @@ class Scene:
     """The mark of what the freeze page shows."""
     acknowledged: list[str]
     frozen_criterion: UUID
+    example: UUID
+    """The study's one practice example."""
     pilot: UUID
     """A pilot response of the conversation with the first open round."""
     response: UUID
@@ -158,6 +168,7 @@ def set_the_scene() -> Scene:
         seen=mark_of(selection),
         acknowledged=[str(this.criterion.id) for this in selection.stays_out],
         frozen_criterion=version.criteria.get().id,
+        example=add_example(study=panel.study, facts=EXAMPLE, by=panel.adam).id,
         pilot=PilotResponse.objects.filter(conversation=first).earliest("number").id,
         response=run.responses.order_by("response_id").values_list("response_id", flat=True)[0],
         moment=timezone.now() + timedelta(minutes=1),

@@ -63,6 +63,7 @@ def typed_after(scene: Scene, files: Mapping[str, list[str]], folder: Path) -> d
         ],
         "import_votes": [*imported("votes"), *imported("votes", by=by_both, is_refused=True)],
         "import_pilot_responses": imported("pilot_responses"),
+        "import_practice": imported("practice"),
         "import_responses": imported("responses", by=by_researcher),
         "import_verdicts": imported("verdicts", by=by_researcher),
         "assign": [Typed((study,)), Typed((study, "--reviewers", "5"))],

@@ -20,12 +20,13 @@ def known_values(scene: Scene) -> dict[str, list[Any]]:
     Conversations and criteria with an open round: nothing hidden is about the others, which the lists show too.
     """
     formats = ["healthbench", "mentalhealthbench", "csv", "xlsx", "parquet"]
-    files = ["conversations", "criteria", "votes", "members", "pilot_responses"]
+    files = ["conversations", "criteria", "votes", "members", "pilot_responses", "practice"]
     return {
         "slug": [scene.panel.study.slug],
         "conversation_id": [scene.conversations[name].id for name in ("one", "two")],
         "criterion_id": [scene.criteria[name].id for name in ("sleep", "meals")],
         "vote_id": [scene.objection.id],
+        "example_id": [scene.example],
         "reviewer_id": [scene.panel.ben.id],
         "number": [1],
         "token": [token_of(scene.panel.ben)],
@@ -90,6 +91,9 @@ def known_parameters(scene: Scene) -> dict[str, list[Any]]:
         "run_pairs criterion": [scene.criteria["settled"].external_id],
         "api_pairs criterion": [scene.criteria["settled"].external_id],
         "after": [scene.criteria["sleep"].id],
+        "practice after": [scene.example],
+        "example": [scene.example],
+        "again": ["1"],
         "go_on_judging after": known_values(scene)["response_id"],
         "wording": [scene.objection.id],
         "axis": [""],
