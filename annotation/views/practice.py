@@ -38,7 +38,7 @@ def show_practice(request: StudyRequest) -> HttpResponse:
     practice = practice_of(request.study, request.user)
     asked = practice.exercise(as_uuid(request.GET.get("example")))
     exercise = asked or practice.next(after=as_uuid(request.GET.get("after")))
-    context = {"practice": practice, "at": exercise}
+    context: dict[str, Any] = {"practice": practice, "at": exercise}
     if exercise is None:
         return render(request, "annotation/practice_end.html", context)
     context["form"] = AnswerForm(exercise)

@@ -94,7 +94,7 @@ def test_what_the_guidelines_answer_is_compared_with_the_answer(panel: Panel) ->
         (disagree, {"choice": "object", "category": "unsafe"}, False, "in another category"),
         (disagree, {"choice": "agree", "points": 4}, False, "otherwise"),
     ):
-        answer_example(example=example, by=panel.ana, **answer)  # type: ignore[arg-type]
+        answer_example(example=example, by=panel.ana, **answer)
         exercise = practice_of(panel.study, panel.ana).exercise(example.id)
         assert exercise is not None
         assert exercise.is_same is is_same, answer
@@ -293,7 +293,7 @@ def test_consent_comes_first(panel: Panel) -> None:
     for name in ("study_continue", "practice"):
         assert client.get(at(panel.study, name)).headers["Location"] == consent
     for name, parts in (("practice_skip", {}), ("practice_answer", {"example_id": example.id})):
-        address = at(panel.study, name, **parts)  # type: ignore[arg-type]
+        address = at(panel.study, name, **parts)
         assert client.post(address, {"act": "abstain"}).headers["Location"] == consent
     assert not PracticePart.objects.exists()
     panel.study.refresh_from_db()
@@ -401,7 +401,7 @@ def test_each_role_on_each_page(panel: Panel) -> None:
         ("practice_example_move", parts, True, panel.adam),
         ("practice_example_remove", parts, True, panel.adam),
     ):
-        address = at(panel.study, name, **with_parts)  # type: ignore[arg-type]
+        address = at(panel.study, name, **with_parts)
         for person in (panel.ana, panel.adam, panel.rita, panel.oscar):
             client = signed_in(person)
             status = (client.post(address, {"act": "abstain"}) if post else client.get(address)).status_code
@@ -528,13 +528,13 @@ def test_practice_is_no_study_data_and_nobody_else_learns_of_it(panel: Panel) ->
     adam, ben = signed_in(panel.adam), signed_in(panel.ben)  # once: Members tells when somebody signed in last
     before = [plain(shown(adam, at(panel.study, name))) for name in remaining]
     before.append(plain(shown(ben, at(panel.study, "practice"))))
-    counted = [model.objects.count() for model in (Conversation, Criterion, Vote, FileImport)]  # type: ignore[attr-defined]
+    counted = [model.objects.count() for model in (Conversation, Criterion, Vote, FileImport)]
     answer_example(example=example, by=panel.ana, choice="object", category="unsafe")
     skip_practice(study=panel.study, by=panel.chloe)
     after = [plain(shown(adam, at(panel.study, name))) for name in remaining]
     after.append(plain(shown(ben, at(panel.study, "practice"))))
     assert before == after
-    assert counted == [model.objects.count() for model in (Conversation, Criterion, Vote, FileImport)]  # type: ignore[attr-defined]
+    assert counted == [model.objects.count() for model in (Conversation, Criterion, Vote, FileImport)]
 
 
 # The API

@@ -89,7 +89,8 @@ def test_a_page_tells_the_readers_own_columns(upload: Upload) -> None:
 def test_each_example_is_taken_in_as_it_is(panel: Panel) -> None:
     """In the order in which a study works: what one names was brought by the one before."""
     of_admins: list[type[Model]] = [Conversation, Criterion, Vote, PilotResponse, Membership, PracticeExample]
-    made = [*of_admins, Response, ReviewerVerdict]
+    of_researchers: list[type[Model]] = [Response, ReviewerVerdict]
+    made = [*of_admins, *of_researchers]
     for upload, model in zip(ALL_UPLOADS, made, strict=True):
         ending, content = upload.shape.example_file()
         before = model._default_manager.count()
