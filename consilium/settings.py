@@ -231,6 +231,9 @@ SPECTACULAR_SETTINGS = {
         "ConversationState": "annotation.states.ConversationState",
         "CriterionState": "annotation.states.CriterionState",
         "ObjectionCategory": "annotation.models.ObjectionCategory",
+        "VoteChoice": "annotation.models.Vote.Choice",
+        "PracticeChoice": "annotation.models.PracticeChoice",
+        "PilotMark": "annotation.models.PilotMark.Mark",
     },
 }
 

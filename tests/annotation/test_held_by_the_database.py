@@ -64,7 +64,7 @@ ROWS: list[tuple[str, dict[str, str], str]] = [
     ("policy", {"version": "0"}, "policies_count_from_1"),
     ("policy", {"min_agree": "0", "min_reviewed": "0"}, "consensus_needs_an_agreement"),
     ("assignment", {"origin": "'friend'"}, "a_reviewer_is_assigned_imported_or_a_substitute"),
-    ("fileimport", {"kind": "'pictures'"}, "what_a_file_brings_is_one_of_five_kinds"),
+    ("fileimport", {"kind": "'pictures'"}, "what_a_file_brings_is_one_of_six_kinds"),
     ("fileimport", {"sha256": "repeat('A', 64)"}, "a_files_digest_is_64_hex_digits"),
     ("membership", {"roles": "ARRAY['admin', 'admin']"}, "a_member_holds_a_role_once"),
     ("membership", {"roles": "ARRAY[]::varchar[]"}, "a_member_is_clinician_admin_or_researcher"),
