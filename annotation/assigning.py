@@ -271,12 +271,16 @@ def recuse_from_conversation(*, conversation: Conversation, by: User) -> Assignm
 def hand_work_over(*, study: Study, person: User) -> list[Assignment]:
     """Give the seats of one who reviews here no more to others, where somebody is left who may take them.
 
-    To be called while the study is held, when the person has gone, and before anything is settled: else a round would
-    be complete without the one who comes.
+    A seat that somebody took is this person's no more, also after a return: nobody brings two substitutes for one
+    seat. To be called while the study is held, when the person has gone, and before anything is settled: else a round
+    would be complete without the one who comes.
     """
     mine = Assignment.objects.filter(reviewer=person, recused_at=None, conversation__study=study)
     left = undecided(Conversation.objects.own().filter(study=study, id__in=mine.values("conversation")))
     todo = list(left.defer("messages", "extra").order_by("position", "id"))
     standing = count_assigned(study, by="conversation")
     plan = _plan(study, todo, {this.id: standing.get(this.id, 0) + 1 for this in todo})
+    taken = [each.conversation.id for each in plan.filled]
+    now = timezone.now()
+    mine.filter(conversation__in=taken).update(recused_at=now, unassigned_at=now)
     return _carry_out(plan, Assignment.Origin.SUBSTITUTE)

@@ -154,7 +154,7 @@ class _Reading:
         self.table = table
         self._turns: Turns | None = None
         if self._is_by_turn():
-            self._turns = Turns(read_rows(table, Report(), BY_TURN))
+            self._turns = Turns(table, BY_TURN)
 
     @property
     def own_names(self) -> dict[str, str]:
@@ -165,7 +165,7 @@ class _Reading:
         if self._turns is None:
             rows = read_rows(self.table, report, WHOLE, keeps_unknown=True)
         else:
-            rows = self._turns.conversations(read_rows(self.table, report, BY_TURN), report, BY_TURN)
+            rows = self._turns.conversations(report)
         for row in rows:
             yield _read(row, keeps_unknown=self.table.kind == Kind.JSONL)
 

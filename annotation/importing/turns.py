@@ -1,16 +1,18 @@
 """Conversations written as one row a turn: id, turn, role, content; for texts that are too long for one cell.
 
 The rows of a conversation need not stand together. Its turns are numbered without a gap. What is said of the
-conversation beside its turns may stand in any of its rows; two that contradict each other are an error.
+conversation beside its turns may stand in any of its rows; two that contradict each other are an error. A row that
+can't be read, or that names no conversation, may be a turn of those beside it: what is missing there is not told.
 """
 
-from collections.abc import Iterator
+from bisect import bisect
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from annotation.importing.messages import Messages, check_ending, read_role
 from annotation.importing.report import Report
-from annotation.importing.rows import Columns, FileRow, and_lines
-from consilium.tables import Unreadable
+from annotation.importing.rows import Columns, FileRow, and_lines, read_rows
+from consilium.tables import Table, Unreadable
 
 TURN_COLUMNS = ("turn", "role", "content")
 MESSAGES = "messages"
@@ -37,26 +39,47 @@ class _Gathered:
 class Turns:
     """Gathers rows of turns into rows of conversations, holding only those that are not complete yet."""
 
-    def __init__(self, rows: Iterator[FileRow]) -> None:
-        """``rows`` are all rows of the file, read once to count those of each conversation."""
+    def __init__(self, table: Table, columns: Columns) -> None:
+        """Read the file once, to count the rows of each conversation."""
+        self._table, self._columns = table, columns
         self._counts: dict[str, int] = {}
-        for row in rows:
-            external_id = row.name("id")
+        report = Report()
+        lines: list[int] = []
+        names: list[str] = []
+        for row in read_rows(table, report, columns):
+            external_id = row.name("id", required=True)
             self._counts[external_id] = self._counts.get(external_id, 0) + 1
+            if external_id:
+                lines.append(row.line)
+                names.append(external_id)
+        lost = [finding.line for finding in report.errors if finding.line is not None]
+        self._may_lack_turns = _beside(lost, lines, names)
 
-    def conversations(self, rows: Iterator[FileRow], report: Report, columns: Columns) -> Iterator[FileRow]:
+    def conversations(self, report: Report) -> Iterator[FileRow]:
         """Yield each conversation as one row with ``messages``, at the line of its first turn."""
         gathering: dict[str, _Gathered] = {}
-        for row in rows:
+        for row in read_rows(self._table, report, self._columns):
             external_id = row.name("id", required=True)
             if not external_id:
                 continue
             this = gathering.setdefault(external_id, _Gathered(row.line))
             this.rows += 1
-            _take_turn(this, row, columns)
+            _take_turn(this, row, self._columns)
             if this.rows == self._counts.get(external_id):
                 del gathering[external_id]
+                if external_id in self._may_lack_turns:
+                    this.faulty.add(MESSAGES)
                 yield _whole(external_id, this, report)
+
+
+def _beside(lost: Collection[int], lines: list[int], names: list[str]) -> set[str]:
+    """The conversations of the rows next to lost ones; ``lines`` ascend, and each has its conversation's name."""
+    return {
+        names[index]
+        for line in lost
+        for index in (bisect(lines, line) - 1, bisect(lines, line))
+        if 0 <= index < len(names)
+    }
 
 
 def _take_turn(this: _Gathered, row: FileRow, columns: Columns) -> None:

@@ -188,7 +188,9 @@ class Assignment(Identified):
     finished_drafting_at = models.DateTimeField(null=True, blank=True)
     recused_at = models.DateTimeField(null=True, blank=True, help_text="Since when this person reviews it no more.")
     unassigned_at = models.DateTimeField(
-        null=True, blank=True, help_text="When an admin took the conversation from this person, who did not recuse."
+        null=True,
+        blank=True,
+        help_text="When it went from this person, who did not recuse: taken by an admin, or to who came instead.",
     )
     unassigned_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     ended_discussion_of = models.PositiveSmallIntegerField(

@@ -75,6 +75,28 @@ def test_turns_that_cant_be_taken_hide_nothing_of_what_stands_beside_them(panel:
     ]
 
 
+def test_a_row_of_a_turn_that_cant_be_read_is_the_only_error_of_its_conversation(panel: Panel) -> None:
+    file = csv_file(
+        ["id", "turn", "role", "content"],
+        ["ending", "1", "user", "I can't sleep."],
+        ["ending", "2", "assistant", "Since when?"],
+        ["ending", "3", "user", "Since\x00May."],
+        ["middle", "1", "user", "I can't sleep."],
+        ["middle", "2", "assistant", "Since when?\x00"],
+        ["middle", "3", "user", "Since May."],
+        ["nameless", "1", "user", "I can't sleep."],
+        ["", "2", "assistant", "Since when?"],
+        ["nameless", "3", "user", "Since May."],
+        ["gap", "1", "user", "I can't sleep."],
+        ["gap", "3", "user", "Since May."],
+        ["ends wrongly", "1", "assistant", "Since when?"],
+    )
+    assert refused(panel, "conversations", file) == [
+        *[(4, "content"), (6, "content"), (9, "id")],
+        *[(11, "turn"), (13, "content")],
+    ]
+
+
 def criterion(**facts: Any) -> dict[str, Any]:
     return {"conversation_id": "sleepless", "criterion_id": "asks", "text": "Asks about sleep.", "points": 6, **facts}
 

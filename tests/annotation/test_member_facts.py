@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from annotation.assigning import NoSuchAssignment, recuse_from_conversation
 from annotation.conflicts import ConflictTooLong, TooManyConflicts, as_conflicts
 from annotation.deactivating import deactivate_person
 from annotation.importing.members import import_members
@@ -214,6 +215,35 @@ def test_where_nobody_is_left_to_follow_the_round_goes_on_without(panel: Panel, 
         if reviewer != panel.ben:
             vote(criterion=criterion, reviewer=reviewer)
     go(panel)
+    assert Round.objects.get(pk=opened.pk).revealed_at is not None
+
+
+def come_back(panel: Panel) -> None:
+    change_member(study=panel.study, person=panel.ben, roles=["clinician"])
+
+
+def recuse(panel: Panel) -> None:
+    with pytest.raises(NoSuchAssignment):
+        recuse_from_conversation(conversation=panel.study.conversations.get(), by=panel.ben)
+
+
+@pytest.mark.parametrize("then", [[leave], [be_deactivated], [recuse], [come_back, lose_the_role], [come_back, recuse]])
+def test_a_seat_that_was_taken_brings_no_second_substitute(panel: Panel, then: list[Callable[[Panel], None]]) -> None:
+    make_voting(panel=panel)
+    for name in ("fern", "gus"):
+        join(study=panel.study, name=name)
+    lose_the_role(panel)
+    for act in then:
+        act(panel)
+    assert Assignment.objects.filter(origin=Assignment.Origin.SUBSTITUTE).count() == 1
+
+
+def test_who_comes_back_reviews_where_nobody_took_the_seat(panel: Panel) -> None:
+    _, [criterion], opened = make_voting(panel=panel)
+    lose_the_role(panel)
+    come_back(panel)
+    for reviewer in panel.reviewers:
+        vote(criterion=criterion, reviewer=reviewer)
     assert Round.objects.get(pk=opened.pk).revealed_at is not None
 
 
